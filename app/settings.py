@@ -1,0 +1,320 @@
+"""Every switch: name, default, meaning. One table, read once, which also writes docs/ENV-SWITCHES.md.
+
+Boolean switches accept exactly ``0`` or ``1``. A bad value raises SettingsError, whose text names the switch.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import Field, dataclass, field, fields
+from typing import Any, Literal, TypeVar, cast
+
+T = TypeVar("T")
+
+
+class SettingsError(ValueError):
+    """A switch has a value that cannot be meant; the text names the switch."""
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """One row of the table. ``default`` is the text that the environment would hold."""
+
+    name: str
+    default: str
+    meaning: str
+    parse: Callable[[str], Any]
+    secret: bool = False
+    unconfirmed: bool = False
+
+
+def _switch(
+    name: str,
+    default: str,
+    meaning: str,
+    parse: Callable[[str], T],
+    *,
+    secret: bool = False,
+    unconfirmed: bool = False,
+) -> T:
+    row = Switch(name, default, meaning, parse, secret, unconfirmed)
+    return field(default_factory=lambda: parse(default), metadata={"switch": row})
+
+
+def _flag(text: str) -> bool:
+    if text not in ("0", "1"):
+        raise ValueError("must be 0 or 1")
+    return text == "1"
+
+
+def _text(text: str) -> str:
+    return text
+
+
+def _number(low: float, high: float) -> Callable[[str], float]:
+    def parse(text: str) -> float:
+        value = float(text)
+        if not (math.isfinite(value) and low <= value <= high):
+            raise ValueError(f"must be a number from {low:g} to {high:g}")
+        return value
+
+    return parse
+
+
+def _integer(low: int, high: int) -> Callable[[str], int]:
+    def parse(text: str) -> int:
+        if not text.isascii() or not text.isdigit() or not low <= int(text) <= high:
+            raise ValueError(f"must be a whole number from {low} to {high}")
+        return int(text)
+
+    return parse
+
+
+def _one_of(*choices: str) -> Callable[[str], str]:
+    def parse(text: str) -> str:
+        if text not in choices:
+            raise ValueError(f"must be one of {', '.join(choices)}")
+        return text
+
+    return parse
+
+
+def _list(text: str) -> tuple[str, ...]:
+    return tuple(item.strip() for item in text.split(",") if item.strip())
+
+
+def _url(text: str) -> str:
+    if not text.startswith(("http://", "https://")):
+        raise ValueError("must start with http:// or https://")
+    return text.rstrip("/")
+
+
+def _tags(text: str) -> dict[str, int]:
+    tags: dict[str, int] = {}
+    for item in _list(text):
+        name, equals, number = item.partition("=")
+        if name not in ("choice", "parallel") or not equals:
+            raise ValueError(f"'{item}' is not choice=NUMBER or parallel=NUMBER")
+        if name in tags:
+            raise ValueError(f"'{name}' is given twice")
+        if not number.isascii() or not number.isdigit() or not 1 <= int(number) <= 536_870_911:
+            raise ValueError(f"'{item}' needs a positive protobuf field number")
+        tags[name] = int(number)
+    return tags
+
+
+def _stop_reasons(text: str) -> dict[int, Literal["stop", "length", "content_filter"]]:
+    reasons: dict[int, Literal["stop", "length", "content_filter"]] = {}
+    for item in _list(text):
+        number, _, reason = item.partition("=")
+        if not number.isascii() or not number.isdigit() or reason not in ("stop", "length", "content_filter"):
+            raise ValueError(f"'{item}' is not NUMBER=stop, NUMBER=length or NUMBER=content_filter")
+        reasons[int(number)] = cast(Literal["stop", "length", "content_filter"], reason)
+    return reasons
+
+
+@dataclass(frozen=True)
+class Settings:
+    """All switches, parsed. ``Settings()`` holds the defaults; ``load`` reads an environment."""
+
+    # The server
+    bind: str = _switch("CANDOR_BIND", "127.0.0.1:8080", "Address and port that gunicorn listens on.", _text)
+    workers: int = _switch("CANDOR_WORKERS", "2", "Worker processes; one per core.", _integer(1, 64))
+    threads: int = _switch(
+        "CANDOR_THREADS", "300", "Threads per worker; each open stream takes one.", _integer(1, 4096)
+    )
+    drain_s: float = _switch(
+        "CANDOR_DRAIN_S",
+        "30",
+        "Seconds that running turns may take to finish after SIGTERM; new ones get a 503.",
+        _number(0, 3600),
+    )
+    log_level: str = _switch(
+        "CANDOR_LOG_LEVEL",
+        "INFO",
+        "Least level that is logged: DEBUG, INFO, WARNING or ERROR.",
+        _one_of("DEBUG", "INFO", "WARNING", "ERROR"),
+    )
+
+    # Callers
+    api_keys: tuple[str, ...] = _switch(
+        "CANDOR_API_KEYS",
+        "",
+        "Keys of callers, comma-separated. With neither keys nor a file, only loopback peers are served.",
+        _list,
+        secret=True,
+    )
+    api_keys_file: str = _switch(
+        "CANDOR_API_KEYS_FILE", "", "A file of caller keys, one a line; `#` starts a comment.", _text
+    )
+    operator_key: str = _switch(
+        "CANDOR_OPERATOR_KEY",
+        "",
+        "Key for /metrics, /connect-metrics, /pool and live counts. Empty: loopback peers only.",
+        _text,
+        secret=True,
+    )
+    max_body_mb: int = _switch(
+        "CANDOR_MAX_BODY_MB", "32", "Largest request body in MiB, also after inflating.", _integer(1, 64)
+    )
+
+    # The promise
+    handling: str = _switch(
+        "CANDOR_HANDLING",
+        "lenient",
+        "`strict` refuses every parameter that would be ignored, unless the caller's Prefer header says otherwise.",
+        _one_of("lenient", "strict"),
+    )
+    strict_parameters: tuple[str, ...] = _switch(
+        "CANDOR_STRICT_PARAMETERS",
+        "",
+        "Ledger rows that are refused rather than ignored, comma-separated: `seed`, `chat_completions:user`.",
+        _list,
+    )
+
+    # Streams
+    keepalive_s: float = _switch(
+        "CANDOR_KEEPALIVE_S",
+        "10",
+        "Seconds of silence after which a stream sends a keepalive; 0 turns keepalives off.",
+        _number(0, 3600),
+    )
+    connect_timeout_s: float = _switch(
+        "CANDOR_CONNECT_TIMEOUT_S", "5", "Seconds to connect to the upstream.", _number(0.01, 300)
+    )
+    first_event_timeout_s: float = _switch(
+        "CANDOR_FIRST_EVENT_TIMEOUT_S",
+        "120",
+        "Seconds from the request to the upstream's first event that speaks.",
+        _number(0.01, 7200),
+    )
+    idle_timeout_s: float = _switch(
+        "CANDOR_IDLE_TIMEOUT_S",
+        "120",
+        "Seconds without a byte from the upstream once it has spoken.",
+        _number(0.01, 7200),
+    )
+    total_timeout_s: float = _switch(
+        "CANDOR_TOTAL_TIMEOUT_S", "3600", "Seconds that one turn may take in all.", _number(0.01, 86400)
+    )
+
+    # State
+    state_dir: str = _switch(
+        "CANDOR_STATE_DIR", "var", "Folder for what Candor keeps: the seal key, the store.", _text
+    )
+    seal_key: str = _switch(
+        "CANDOR_SEAL_KEY",
+        "",
+        "Key that seals reasoning. Empty: a random one in seal.key of the state folder, made once.",
+        _text,
+        secret=True,
+    )
+
+    # Models and sessions
+    models: str = _switch(
+        "CANDOR_MODELS", "", "The models file (TOML). Empty: app/catalogue/models.toml.", _text
+    )
+    unknown_models: str = _switch(
+        "CANDOR_UNKNOWN_MODELS",
+        "refuse",
+        "`forward` sends models that the file does not list to the connect upstream by their own name.",
+        _one_of("refuse", "forward"),
+    )
+    session_from: str = _switch(
+        "CANDOR_SESSION_FROM",
+        "fresh",
+        "`fresh`: a new upstream session id each turn. `caller`: derived from the caller's own session key.",
+        _one_of("fresh", "caller"),
+    )
+
+    # The connect upstream
+    connect_base_url: str = _switch(
+        "DEVIN_CONNECT_BASE_URL", "http://127.0.0.1:4010", "Where the connect upstream is.", _url
+    )
+    connect_token: str = _switch(
+        "DEVIN_CONNECT_TOKEN", "dev-token", "The upstream token.", _text, secret=True
+    )
+    connect_authorization: str = _switch(
+        "DEVIN_CONNECT_AUTHORIZATION",
+        "Bearer {token}",
+        "Template of the authorization header; `{token}` stands for the token.",
+        _text,
+    )
+    connect_client_name: str = _switch(
+        "DEVIN_CONNECT_CLIENT_NAME", "candor", "The name by which Candor tells the upstream who it is.", _text
+    )
+    connect_client_version: str = _switch(
+        "DEVIN_CONNECT_CLIENT_VERSION", "1.0.0", "The version that goes with the client name.", _text
+    )
+    connect_gzip: bool = _switch(
+        "DEVIN_CONNECT_GZIP", "0", "Compress request envelopes to the upstream.", _flag
+    )
+    connect_tool_choice: bool = _switch(
+        "DEVIN_CONNECT_TOOL_CHOICE",
+        "0",
+        "Send `tool_choice` (#12) and `disable_parallel_tool_calls` (#11).",
+        _flag,
+        unconfirmed=True,
+    )
+    connect_tool_choice_tags: dict[str, int] = _switch(
+        "DEVIN_CONNECT_TOOL_CHOICE_TAGS",
+        "choice=12,parallel=11",
+        "Field numbers of those two on the wire.",
+        _tags,
+        unconfirmed=True,
+    )
+    connect_prompt_cache: bool = _switch(
+        "DEVIN_CONNECT_PROMPT_CACHE", "0", "Send `prompt_cache_options` (#13).", _flag, unconfirmed=True
+    )
+    connect_user_jwt: str = _switch(
+        "DEVIN_CONNECT_USER_JWT",
+        "",
+        "A file whose text is sent as `user_jwt` (metadata #21). Empty: not sent.",
+        _text,
+        unconfirmed=True,
+    )
+    connect_reasoning: bool = _switch(
+        "DEVIN_CONNECT_REASONING",
+        "0",
+        "Send reasoning of earlier turns back (ChatMessage #11).",
+        _flag,
+        unconfirmed=True,
+    )
+    connect_credit_cost: bool = _switch(
+        "DEVIN_CONNECT_CREDIT_COST", "0", "Read `credit_cost` (response #14).", _flag, unconfirmed=True
+    )
+    connect_quota: bool = _switch(
+        "DEVIN_CONNECT_QUOTA", "0", "Read `quota_basis_points` (response #26).", _flag, unconfirmed=True
+    )
+    connect_stop_reason_map: dict[int, Literal["stop", "length", "content_filter"]] = _switch(
+        "DEVIN_CONNECT_STOP_REASON_MAP",
+        "",
+        "Names for finish numbers beyond 2 and 4: `3=length,5=content_filter`.",
+        _stop_reasons,
+    )
+
+
+def switches() -> list[tuple[str, Switch]]:
+    """(attribute of Settings, its row), in the table's order."""
+    return [(item.name, _row(item)) for item in fields(Settings)]
+
+
+def _row(item: Field[Any]) -> Switch:
+    return cast(Switch, item.metadata["switch"])
+
+
+def load(environ: Mapping[str, str]) -> Settings:
+    """Read every switch from ``environ``; one that is absent or empty keeps its default.
+
+    Raises SettingsError for the first bad value. An empty text means the default, as `.env` files write it.
+    """
+    values: dict[str, Any] = {}
+    for attribute, row in switches():
+        text = environ.get(row.name, "") or row.default
+        try:
+            values[attribute] = row.parse(text)
+        except ValueError as error:
+            shown = "(secret)" if row.secret else repr(text)
+            raise SettingsError(f"{row.name}={shown}: {error}") from None
+    return Settings(**values)
