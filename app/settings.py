@@ -6,11 +6,19 @@ Boolean switches accept exactly ``0`` or ``1``. A bad value raises SettingsError
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import Field, dataclass, field, fields
 from typing import Any, Literal, TypeVar, cast
+from urllib.parse import urlsplit
 
 T = TypeVar("T")
+
+PREFIXES = ("CANDOR_", "DEVIN_CONNECT_")
+"""How the name of every switch begins."""
+
+_ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://([a-z0-9._-]+|\[[0-9a-f:.]+\])(:[0-9]{1,5})?")
+_DECIMAL = re.compile(r"[0-9]+(\.[0-9]*)?|\.[0-9]+")
 
 
 class SettingsError(ValueError):
@@ -39,7 +47,7 @@ def _switch(
     unconfirmed: bool = False,
 ) -> T:
     row = Switch(name, default, meaning, parse, secret, unconfirmed)
-    return field(default_factory=lambda: parse(default), metadata={"switch": row})
+    return field(default_factory=lambda: parse(default), metadata={"switch": row}, repr=not secret)
 
 
 def _flag(text: str) -> bool:
@@ -54,17 +62,22 @@ def _text(text: str) -> str:
 
 def _number(low: float, high: float) -> Callable[[str], float]:
     def parse(text: str) -> float:
-        value = float(text)
-        if not (math.isfinite(value) and low <= value <= high):
+        value = float(text) if _DECIMAL.fullmatch(text) else math.nan
+        if not low <= value <= high:
             raise ValueError(f"must be a number from {low:g} to {high:g}")
         return value
 
     return parse
 
 
+def _is_number(text: str) -> bool:
+    """Whether ``text`` is a whole number of ASCII digits, and of no more than any switch can want."""
+    return text.isascii() and text.isdigit() and len(text) <= 20
+
+
 def _integer(low: int, high: int) -> Callable[[str], int]:
     def parse(text: str) -> int:
-        if not text.isascii() or not text.isdigit() or not low <= int(text) <= high:
+        if not _is_number(text) or not low <= int(text) <= high:
             raise ValueError(f"must be a whole number from {low} to {high}")
         return int(text)
 
@@ -87,7 +100,30 @@ def _list(text: str) -> tuple[str, ...]:
 def _url(text: str) -> str:
     if not text.startswith(("http://", "https://")):
         raise ValueError("must start with http:// or https://")
+    parts = urlsplit(text)
+    if not parts.hostname or parts.port == 0 or parts.query or parts.fragment or " " in text:
+        raise ValueError("must be a host, perhaps with a port and a path")
     return text.rstrip("/")
+
+
+def _origins(text: str) -> tuple[str, ...]:
+    origins = _list(text)
+    for origin in origins:
+        if origin != "*" and not _ORIGIN.fullmatch(origin):
+            raise ValueError(
+                f"'{origin}' is not an origin as browsers send it, such as https://example.com:8443"
+            )
+    if "*" in origins and len(origins) > 1:
+        raise ValueError("* stands alone")
+    return origins
+
+
+def _store(text: str) -> str:
+    if text and not text.startswith(("sqlite:", "redis://", "rediss://", "unix://")):
+        raise ValueError("must be sqlite:PATH or a redis://, rediss:// or unix:// address")
+    if text == "sqlite:":
+        raise ValueError("sqlite: needs a path")
+    return text
 
 
 def _tags(text: str) -> dict[str, int]:
@@ -98,7 +134,7 @@ def _tags(text: str) -> dict[str, int]:
             raise ValueError(f"'{item}' is not choice=NUMBER or parallel=NUMBER")
         if name in tags:
             raise ValueError(f"'{name}' is given twice")
-        if not number.isascii() or not number.isdigit() or not 1 <= int(number) <= 536_870_911:
+        if not _is_number(number) or not 1 <= int(number) <= 536_870_911:
             raise ValueError(f"'{item}' needs a positive protobuf field number")
         tags[name] = int(number)
     return tags
@@ -108,8 +144,10 @@ def _stop_reasons(text: str) -> dict[int, Literal["stop", "length", "content_fil
     reasons: dict[int, Literal["stop", "length", "content_filter"]] = {}
     for item in _list(text):
         number, _, reason = item.partition("=")
-        if not number.isascii() or not number.isdigit() or reason not in ("stop", "length", "content_filter"):
+        if not _is_number(number) or reason not in ("stop", "length", "content_filter"):
             raise ValueError(f"'{item}' is not NUMBER=stop, NUMBER=length or NUMBER=content_filter")
+        if int(number) in reasons:
+            raise ValueError(f"{int(number)} is given twice")
         reasons[int(number)] = cast(Literal["stop", "length", "content_filter"], reason)
     return reasons
 
@@ -154,6 +192,13 @@ class Settings:
         "Key for /metrics, /connect-metrics, /pool and live counts. Empty: loopback peers only.",
         _text,
         secret=True,
+    )
+    cors_origins: tuple[str, ...] = _switch(
+        "CANDOR_CORS_ORIGINS",
+        "",
+        "Web origins whose pages may call Candor, comma-separated: `https://app.example.com`; `*`: all. "
+        "Empty: none. Where only loopback peers are served, pages of an origin that is listed by name are too.",
+        _origins,
     )
     max_body_mb: int = _switch(
         "CANDOR_MAX_BODY_MB", "32", "Largest request body in MiB, also after inflating.", _integer(1, 64)
@@ -211,6 +256,92 @@ class Settings:
         secret=True,
     )
 
+    store: str = _switch(
+        "CANDOR_STORE",
+        "",
+        "Where shared state is: `sqlite:PATH`, or `redis://HOST:PORT/DB` (`rediss://`, `unix://`) for many machines. "
+        "Empty: candor.sqlite3 in the state folder.",
+        _store,
+        secret=True,
+    )
+    store_timeout_s: float = _switch(
+        "CANDOR_STORE_TIMEOUT_S", "1", "Seconds that one use of the store may wait.", _number(0.01, 60)
+    )
+    store_cache_s: float = _switch(
+        "CANDOR_STORE_CACHE_S",
+        "0.2",
+        "Seconds for which a worker trusts what it last read of the store; 0 reads for every turn.",
+        _number(0, 60),
+    )
+    store_retry_s: float = _switch(
+        "CANDOR_STORE_RETRY_S", "2", "Seconds between two looks at a store that is down.", _number(0.01, 3600)
+    )
+
+    # Capacity
+    cooldown_s: float = _switch(
+        "CANDOR_COOLDOWN_S",
+        "2",
+        "First cooldown of a rate limited token when the upstream names no time; it doubles each time.",
+        _number(0.01, 3600),
+    )
+    cooldown_max_s: float = _switch(
+        "CANDOR_COOLDOWN_MAX_S", "600", "Longest cooldown of a rate limited token.", _number(0.01, 86400)
+    )
+    quota_cooldown_s: float = _switch(
+        "CANDOR_QUOTA_COOLDOWN_S",
+        "3600",
+        "Cooldown of a token whose quota is exhausted when the upstream does not say when it resets.",
+        _number(1, 604800),
+    )
+    lease_ttl_s: float = _switch(
+        "CANDOR_LEASE_TTL_S",
+        "15",
+        "Seconds after which the leases of a worker that died are free again.",
+        _number(0.1, 3600),
+    )
+    retry_after_floor_s: float = _switch(
+        "CANDOR_RETRY_AFTER_FLOOR_S",
+        "1",
+        "Least Retry-After of the capacity and drought gates.",
+        _number(1, 3600),
+    )
+    retry_after_cap_s: float = _switch(
+        "CANDOR_RETRY_AFTER_CAP_S",
+        "60",
+        "Greatest Retry-After of the gates, and the one when no recovery is in sight.",
+        _number(1, 86400),
+    )
+    drought_percent: float = _switch(
+        "CANDOR_DROUGHT_PERCENT",
+        "5",
+        "Percent of quota below which every known token must be for a drought; 0 never declares one.",
+        _number(0, 100),
+    )
+    drought_restrict: bool = _switch(
+        "CANDOR_DROUGHT_RESTRICT",
+        "1",
+        "In a drought run models of the free tier only; 0 only reports it.",
+        _flag,
+    )
+    quota_ttl_s: float = _switch(
+        "CANDOR_QUOTA_TTL_S",
+        "900",
+        "Seconds for which a token's quota counts as known after the upstream told it.",
+        _number(1, 604800),
+    )
+    retry_budget: int = _switch(
+        "CANDOR_RETRY_BUDGET",
+        "2",
+        "Further tokens that a turn may be moved to by transient faults while nothing of its answer is out.",
+        _integer(0, 16),
+    )
+    retry_deadline_s: float = _switch(
+        "CANDOR_RETRY_DEADLINE_S",
+        "60",
+        "Seconds from a turn's start after which it is moved no more.",
+        _number(0, 86400),
+    )
+
     # Models and sessions
     models: str = _switch(
         "CANDOR_MODELS", "", "The models file (TOML). Empty: app/catalogue/models.toml.", _text
@@ -234,6 +365,12 @@ class Settings:
     )
     connect_token: str = _switch(
         "DEVIN_CONNECT_TOKEN", "dev-token", "The upstream token.", _text, secret=True
+    )
+    connect_tokens_file: str = _switch(
+        "DEVIN_CONNECT_TOKENS_FILE",
+        "",
+        "A TOML file of upstream tokens, read again when it changes; it takes the place of DEVIN_CONNECT_TOKEN.",
+        _text,
     )
     connect_authorization: str = _switch(
         "DEVIN_CONNECT_AUTHORIZATION",
@@ -318,3 +455,9 @@ def load(environ: Mapping[str, str]) -> Settings:
             shown = "(secret)" if row.secret else repr(text)
             raise SettingsError(f"{row.name}={shown}: {error}") from None
     return Settings(**values)
+
+
+def unknown_names(environ: Mapping[str, str]) -> list[str]:
+    """Names in ``environ`` that look like Candor's and that no switch has: a misspelt switch does nothing."""
+    known = {row.name for _, row in switches()}
+    return sorted(name for name in environ if name.startswith(PREFIXES) and name not in known)

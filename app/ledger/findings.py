@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,6 +17,7 @@ from app.turn.turn import Turn
 
 HEADER_BYTES = 1024
 _HEADER_SAFE = ".[]=:-_"
+_INDEX = re.compile(r"\[(\d+)\]")
 
 
 @dataclass(slots=True)
@@ -103,6 +105,7 @@ def judge(
             for note in notes
             if (note.row_path, note.path, note.disposition) not in said
         )
+    if notes or any(finding.outcome.at is not None for finding in all_findings):
         all_findings.sort(key=lambda finding: _position(body, finding.path))
     findings = Findings()
     refused: list[Finding] = []
@@ -134,21 +137,26 @@ def _refusal(refused: list[Finding], context: Context) -> TurnFault:
         problem,
         param=first.path,
         code=first.outcome.code,
-        details={"refused": paths, "reason": reason, "rows": [finding.row.path for finding in refused]},
+        details={"refused": paths, "reason": reason, "rows": [finding.row for finding in refused]},
     )
 
 
 def _position(body: Any, path: str) -> tuple[int, ...]:
     """Where ``path`` stands in ``body``: the index of each key and element on the way, for sorting."""
     position: list[int] = []
-    holder = body
-    for step in path.replace("]", "").replace("[", ".").split("."):
-        if isinstance(holder, dict) and step in holder:
-            position.append(list(holder).index(step))
-            holder = holder[step]
-        elif isinstance(holder, list) and step.isdigit() and int(step) < len(holder):
-            position.append(int(step))
-            holder = holder[int(step)]
+    holder, rest = body, path
+    while rest:
+        if isinstance(holder, dict):
+            keys = [key for key in holder if rest == key or rest.startswith((f"{key}.", f"{key}["))]
+            if not keys:
+                break
+            key = max(keys, key=len)
+            position.append(list(holder).index(key))
+            holder, rest = holder[key], rest[len(key) :].removeprefix(".")
+        elif isinstance(holder, list) and (match := _INDEX.match(rest)) and int(match[1]) < len(holder):
+            index = int(match[1])
+            position.append(index)
+            holder, rest = holder[index], rest[match.end() :].removeprefix(".")
         else:
             break
     return tuple(position)

@@ -16,6 +16,8 @@ Place = tuple[Any, ...]
 _Trail = tuple[Any, Any] | None
 """A place as linked pairs, (trail so far, next step): cheap to extend, unrolled only for a finding."""
 
+_NO_NAME = '""'
+
 UNKNOWN_REASON = "no documented parameter of this surface has that name"
 
 
@@ -43,10 +45,13 @@ class Note:
 
 
 def path_of(place: Iterable[Any]) -> str:
-    """``("messages", 3, "name")`` -> ``messages[3].name``."""
+    """``("messages", 3, "name")`` -> ``messages[3].name``; a key without a name is written as two quotes."""
     text = ""
     for step in place:
-        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else str(step)
+        if isinstance(step, int):
+            text += f"[{step}]"
+        else:
+            text += f".{step or _NO_NAME}" if text else step or _NO_NAME
     return text
 
 
@@ -67,19 +72,21 @@ class _Kind:
 
     def seal(self) -> None:
         self.speaks = self.row is not None and not self.row.plain
-        self.quiet = frozenset(
-            self.plain - self.below.keys() - self.observed.keys() - self.respelled.keys()
-        )
+        self.quiet = frozenset(self.plain - self.below.keys() - self.observed.keys() - self.respelled.keys())
         for node in self.below.values():
             node.seal()
 
 
 @dataclass(slots=True)
 class _Node:
-    """What stands at one path: objects of one kind or told apart by a tag key, or strings from a known list."""
+    """What stands at one path: objects of one kind or told apart by a tag key, or strings from a known list.
+
+    ``in_list``: the tagged objects are elements of a list; one in the list's place is the decoder's to refuse.
+    """
 
     tag: str | None = None
     default_kind: str | None = None
+    in_list: bool = False
     kinds: dict[str, _Kind] = field(default_factory=dict)
     plain_kind: _Kind = field(default_factory=_Kind)
     values: dict[str, Parameter] = field(default_factory=dict)
@@ -92,7 +99,7 @@ class _Node:
         """This node with one kind left, to hang keys on that kind alone."""
         if kind not in self.kinds:
             raise ValueError(f"ledger path {path!r} selects the kind {kind!r}, which has no row of its own")
-        return _Node(self.tag, self.default_kind, {kind: self.kinds[kind]})
+        return _Node(self.tag, self.default_kind, self.in_list, {kind: self.kinds[kind]})
 
     def seal(self) -> None:
         """Fix the sets that the walk goes by; the tag key itself needs no row."""
@@ -151,7 +158,9 @@ class Ledger:
         self.surface = surface
         self.rows: dict[str, Parameter] = {}
         self._spellings = spellings or {}
-        self._tags = {path.replace("[]", ""): tag for path, tag in (tags or {}).items()}
+        self._tags = {
+            path.replace("[]", ""): (*tag, path.endswith("[]")) for path, tag in (tags or {}).items()
+        }
         self._root = _Node()
         for row in rows:
             if row.path in self.rows:
@@ -182,7 +191,7 @@ class Ledger:
 
     def _child(self, holder: _Kind, name: str, trail: str) -> _Node:
         if name not in holder.below:
-            node = _Node(*self._tags.get(trail, (None, None)))
+            node = _Node(*self._tags.get(trail, (None, None, False)))
             for spelling in self._spell(holder, name):
                 holder.below[spelling] = node
         return holder.below[name]
@@ -256,7 +265,7 @@ def _walk(kind: _Kind, body: Mapping[str, Any], place: _Trail, found: list[Obser
         if node is not None:
             if type(value) is list:
                 _walk_list(node, value, (place, key), found)
-            elif type(value) is dict:
+            elif type(value) is dict and not node.in_list:
                 _visit(node, value, (place, key), found)
 
 
@@ -307,10 +316,11 @@ def _visit(node: _Node, item: Mapping[str, Any], place: _Trail, found: list[Obse
     if kind is None:
         path = path_of(_unroll((place, node.tag)))
         if name is None:
-            raise invalid(f"the field is required; {_choices(node)}", path)
+            problem = f"the field is required; {_choices(node)}"
+            raise invalid(problem, path, code="missing_required_parameter")
         if type(name) is not str:
-            raise invalid("must be a string", path)
-        raise invalid(f"unknown value '{name[:100]}'; {_choices(node)}", path)
+            raise invalid("must be a string", path, code="invalid_type")
+        raise invalid(f"unknown value '{name[:100]}'; {_choices(node)}", path, code="invalid_value")
     if kind.row is not None and kind.speaks:
         found.append(Observation(kind.row, _unroll((place, node.tag)), name))
     _walk(kind, item, place, found)
@@ -330,5 +340,5 @@ def _unroll(trail: _Trail) -> Place:
 
 def _unknown(place: Place, key: str) -> Parameter:
     """A row made up for a key that no row names: ``messages[].colour``."""
-    path = path_of(place) + f".{key}" if place else key
+    path = path_of((*place, key))
     return Parameter(re.sub(r"\[\d+\]", "[]", path), Disposition.IGNORED, UNKNOWN_REASON)

@@ -1,0 +1,1 @@
+"""The models that Candor serves and the routes that list them."""
