@@ -1,0 +1,1 @@
+"""The API surfaces: one folder each, one Flask blueprint each. A surface never imports another."""
