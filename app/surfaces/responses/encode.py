@@ -1,0 +1,230 @@
+"""Events -> the event ladder of one streamed response.
+
+``response.created`` and ``response.in_progress``; for each item ``output_item.added``, its parts and deltas,
+their ``done`` twins and ``output_item.done``; at last ``response.completed``, ``.incomplete`` or ``.failed`` with
+the whole response. Every event has its ``event:`` line, its ``type`` and a ``sequence_number`` that rises by one.
+
+Text and reasoning items close when another item opens; calls stay open side by side until the turn ends, each
+with its own ``output_index``. Calls of client-run kinds have no deltas and go out whole, so while the arguments
+of one are still coming, what follows waits.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import orjson
+
+from app.seals import Seals
+from app.surfaces import sse
+from app.surfaces.responses.decode import Echo
+from app.surfaces.responses.errors import stream_error
+from app.surfaces.responses.open_items import (
+    CustomCall,
+    Frames,
+    FunctionCall,
+    OpenItem,
+    ReasoningStretch,
+    TextStretch,
+)
+from app.surfaces.responses.output_items import client_item, id_prefix
+from app.surfaces.responses.response_object import ResponseObject, ending
+from app.surfaces.responses.tools import Offered
+from app.surfaces.surface import ReplyFacts
+from app.turn.events import (
+    Event,
+    Finished,
+    FinishReason,
+    ReasoningDelta,
+    TextDelta,
+    ToolCallArguments,
+    ToolCallStarted,
+    Usage,
+)
+from app.turn.faults import TurnFault
+from app.turn.json_value import JsonValueScanner
+
+
+class WholeCall:
+    """A call of a client-run kind whose arguments are still coming."""
+
+    def __init__(self, started: ToolCallStarted, offered: Offered) -> None:
+        self.started = started
+        self.offered = offered
+        self.pieces: list[str] = []
+        self._scanner = JsonValueScanner()
+
+    def take(self, fragment: str) -> bool:
+        """More arguments; true once they are one complete JSON value."""
+        self.pieces.append(fragment)
+        return self._scanner.feed(fragment)
+
+
+class ResponsesEncoder:
+    """See StreamEncoder. ``new_id`` and ``now`` are for tests."""
+
+    content_type = sse.CONTENT_TYPE
+    keepalive = sse.COMMENT_KEEPALIVE
+
+    def __init__(
+        self,
+        facts: ReplyFacts,
+        seals: Seals,
+        *,
+        new_id: Callable[[str], str] = sse.new_id,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        echo = facts.decoded.echo
+        assert isinstance(echo, Echo)
+        self._echo = echo
+        self._seals = seals
+        self._new_id = new_id
+        self._now = now
+        self._response = ResponseObject(facts, new_id("resp_"))
+        self._frames = Frames()
+        self._usage: Usage | None = None
+        self._output: list[bytes | None] = []  # by output index; None until the item is done
+        self._last: OpenItem | None = None
+        self._calls: dict[int, FunctionCall | CustomCall] = {}
+        self._whole: WholeCall | None = None
+        self._waiting: list[Event] = []
+
+    def opening(self, usage: Usage | None) -> bytes:
+        """``response.created`` and ``response.in_progress``."""
+        self._usage = usage
+        begun = self._response.render("in_progress")
+        return self._frames.state("response.created", begun) + self._frames.state(
+            "response.in_progress", begun
+        )
+
+    def feed(self, events: list[Event]) -> bytes:
+        """One batch. Raises UPSTREAM_FAILED when a client-run call does not fit its tool."""
+        out: list[bytes] = []
+        for event in events:
+            self._take(event, out)
+        return b"".join(out)
+
+    def fault(self, fault: TurnFault) -> bytes:
+        """``response.failed``, with the items that were done."""
+        failed = self._response.render("failed", self._done(), usage=self._usage, error=stream_error(fault))
+        return self._frames.state("response.failed", failed)
+
+    def _take(self, event: Event, out: list[bytes]) -> None:
+        if self._whole is not None and not isinstance(event, Usage | Finished):
+            self._wait(event, out)
+            return
+        match event:
+            case TextDelta(text):
+                if not isinstance(self._last, TextStretch):
+                    self._open(TextStretch(self._next_index(), self._new_id("msg_")), out)
+                assert self._last is not None
+                out.append(self._last.grow(text, self._frames))
+            case ReasoningDelta(text):
+                self._reason(text, out)
+            case ToolCallStarted():
+                self._start(event, out)
+            case ToolCallArguments(index, fragment):
+                out.append(self._calls[index].grow(fragment, self._frames))
+            case Usage():
+                self._usage = event
+            case Finished(reason):
+                self._finish(reason, out)
+
+    def _next_index(self) -> int:
+        self._output.append(None)
+        return len(self._output) - 1
+
+    def _open(self, item: OpenItem, out: list[bytes]) -> None:
+        self._close_stretch("stop", out)
+        self._last = item
+        out.append(item.open(self._frames))
+
+    def _close_stretch(self, finish: FinishReason, out: list[bytes]) -> None:
+        """Close the item that was opened last, if it is text or reasoning."""
+        if isinstance(self._last, TextStretch | ReasoningStretch):
+            self._close(self._last, finish, out)
+
+    def _close(self, item: OpenItem, finish: FinishReason, out: list[bytes]) -> None:
+        frames, final = item.close(self._frames, finish, is_last=item is self._last)
+        self._output[item.index] = final
+        out.append(frames)
+
+    def _reason(self, text: str, out: list[bytes]) -> None:
+        echo = self._echo
+        if not (echo.shows_summary or echo.seals_reasoning):
+            return
+        if not isinstance(self._last, ReasoningStretch):
+            seals = self._seals if echo.seals_reasoning else None
+            item_id = self._new_id("rs_")
+            self._open(ReasoningStretch(self._next_index(), item_id, echo.shows_summary, seals), out)
+        assert self._last is not None
+        out.append(self._last.grow(text, self._frames))
+
+    def _start(self, started: ToolCallStarted, out: list[bytes]) -> None:
+        offered = self._echo.book.shape_of(started.name)
+        if offered.shape == "function" or offered.shape == "custom":
+            kind = FunctionCall if offered.shape == "function" else CustomCall
+            item = kind(self._next_index(), self._new_id(id_prefix(offered)), started.id, offered)
+            self._calls[started.index] = item
+            self._open(item, out)
+            return
+        self._close_stretch("stop", out)
+        self._last = None
+        self._whole = WholeCall(started, offered)
+
+    def _wait(self, event: Event, out: list[bytes]) -> None:
+        """While a whole call is coming: its own arguments are gathered, all else is kept for later."""
+        whole = self._whole
+        assert whole is not None
+        if not isinstance(event, ToolCallArguments) or event.index != whole.started.index:
+            self._waiting.append(event)
+        elif whole.take(event.fragment):
+            self._end_whole("stop", out)
+
+    def _end_whole(self, finish: FinishReason, out: list[bytes]) -> None:
+        """Say the whole call, then what waited for it."""
+        whole, waiting = self._whole, self._waiting
+        assert whole is not None
+        self._whole, self._waiting = None, []
+        item_id = self._new_id(id_prefix(whole.offered))
+        arguments = "".join(whole.pieces) or "{}"
+        shape = whole.offered.shape
+        assert shape != "function"
+        assert shape != "custom"
+        item = client_item(item_id, whole.started.id, shape, arguments, finish)
+        index = self._next_index()
+        self._output[index] = final = orjson.dumps(item)
+        began = item if item["status"] == "completed" else {**item, "arguments": ""}
+        out.append(self._frames.item("response.output_item.added", index, _begun(began)))
+        if item["type"] == "function_call":
+            fields = {"item_id": item_id, "output_index": index, "arguments": arguments}
+            out.append(self._frames.event("response.function_call_arguments.done", fields))
+        out.append(self._frames.item("response.output_item.done", index, final))
+        for event in waiting:
+            self._take(event, out)
+
+    def _finish(self, reason: FinishReason, out: list[bytes]) -> None:
+        while self._whole is not None:
+            self._end_whole(reason, out)
+        self._close_stretch(reason, out)
+        for call in self._calls.values():
+            self._close(call, reason, out)
+        status, details = ending(reason)
+        completed_at = int(self._now()) if status == "completed" else None
+        done = self._response.render(
+            status,
+            self._done(),
+            usage=self._usage,
+            incomplete_details=details,
+            completed_at=completed_at,
+        )
+        out.append(self._frames.state(f"response.{status}", done))
+
+    def _done(self) -> list[bytes]:
+        return [item for item in self._output if item is not None]
+
+
+def _begun(item: Mapping[str, Any]) -> bytes:
+    return orjson.dumps({**item, "status": "in_progress"})
