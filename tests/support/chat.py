@@ -18,10 +18,13 @@ from app.turn.faults import TurnFault
 from app.turn.features import Feature
 from app.turn.fold import Fold
 from app.turn.tool_choice import plan
+from app.upstreams.connect.upstream import CONFIRMED
 
 SURFACE = chat_completions.create(SurfaceTools(Seals(b"key")))
 EVERYTHING = frozenset(Feature)
 NOTHING: frozenset[Feature] = frozenset()
+CONNECT = CONFIRMED
+"""What the connect upstream carries without any switch."""
 USER = {"role": "user", "content": "hi"}
 REPLY_ID = "chatcmpl-1"
 CREATED_S = 1_700_000_000

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-import enum, functools, json, typing
+import enum
+import functools
+import json
+import typing
+
 from pydantic import BaseModel, TypeAdapter
 
 # Required but nullable in the vendor's API, yet Optional = None in the SDK: pydantic accepts their absence,
@@ -80,7 +84,7 @@ def check(cls, text: str) -> BaseModel:
     return value
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def by_tag(union) -> dict:
     """{type tag: class} of an SDK event union, so that an error names one class and not fifty."""
     if isinstance(union, type) and issubclass(union, BaseModel):

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import shutil
 import socket
 import ssl
-import subprocess
 import threading
 from contextlib import suppress
 from pathlib import Path
@@ -13,6 +11,7 @@ from pathlib import Path
 import pytest
 import requests
 import responses
+import trustme
 
 from app.turn.events import Finished, TextDelta
 from app.turn.faults import ClientGone, FaultKind, TurnFault
@@ -112,20 +111,16 @@ def test_a_token_that_no_header_can_hold_is_a_fault_that_does_not_tell_it():
 def test_over_tls_many_frames_in_one_record_come_out_and_the_connection_is_reused(
     tmp_path: Path, monkeypatch
 ):
-    openssl = shutil.which("openssl")
-    if openssl is None:
-        pytest.skip("there is no openssl to make a certificate with")
-    key, certificate = tmp_path / "key.pem", tmp_path / "cert.pem"
-    kind = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=localhost"
-    names = ["-addext", "subjectAltName=DNS:localhost", "-keyout", str(key), "-out", str(certificate)]
-    subprocess.run([openssl, *kind.split(), *names], check=True, capture_output=True)
+    authority = trustme.CA()
+    certificate = tmp_path / "authority.pem"
+    authority.cert_pem.write_to_path(certificate)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(certificate, key)
+    authority.issue_cert("localhost").configure_cert(context)
     texts = [f"{number} " * 2000 for number in range(20)]  # several TLS records, and more than one read
     whole = HEAD + b"".join(chunk(frame(text=text)) for text in texts) + chunk(END) + b"0\r\n\r\n"
     with RawServer(whole) as plain:
         proxied = _terminate_tls(context, plain)
-        # requests passes its bundle of authorities when it verifies; this one knows our certificate alone.
+        # requests passes its bundle of authorities when it verifies; this one knows our own alone.
         monkeypatch.setattr("requests.adapters.DEFAULT_CA_BUNDLE_PATH", str(certificate))
         up = ConnectUpstream(settings(f"https://localhost:{proxied}"))
         for _ in range(3):
