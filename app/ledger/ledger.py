@@ -260,7 +260,7 @@ def _walk(kind: _Kind, body: Mapping[str, Any], place: _Trail, found: list[Obser
         if row is not None:
             if not row.is_neutral(value):
                 found.append(Observation(row, _unroll((place, key)), value))
-        elif node is None and key not in kind.plain:
+        elif key not in kind.plain and (node is None or type(value) not in (dict, list)):
             found.append(Observation(_unknown(_unroll(place), key), _unroll((place, key)), value))
         if node is not None:
             if type(value) is list:
@@ -283,6 +283,8 @@ def _walk_list(node: _Node, items: list[Any], place: _Trail, found: list[Observa
     for index, item in enumerate(items):
         if type(item) is dict:
             name = item.get(tag)
+            if name is None:
+                name = node.default_kind
             kind = kinds.get(name) if type(name) is str else None
             if kind is None or kind.speaks:
                 _visit(node, item, (place, index), found)
@@ -298,9 +300,10 @@ def _walk_values(
         if row is None:
             path = path_of(_unroll((place, index)))
             if type(item) is not str:
-                raise invalid("must be a string", path)
+                raise invalid("must be a string", path, code="invalid_type")
             known = ", ".join(f"'{value}'" for value in values)
-            raise invalid(f"unknown value '{item[:100]}'; supported values are: {known}", path)
+            problem = f"unknown value '{item[:100]}'; supported values are: {known}"
+            raise invalid(problem, path, code="invalid_value")
         if not row.plain:
             found.append(Observation(row, _unroll((place, index)), item))
 

@@ -45,14 +45,15 @@ def string(holder: Mapping[str, Any], key: str, path: str = "") -> str | None:
 
 def required_string(holder: Mapping[str, Any], key: str, path: str = "") -> str:
     """``holder[key]`` as a string that is there and not empty."""
-    value = string(holder, key, path)
-    if not value:
-        raise invalid(
-            "the field is required" if value is None else "must not be empty",
-            join(path, key),
-            code="missing_required_parameter" if value is None else None,
-        )
-    return value
+    value = holder.get(key)
+    if type(value) is str and value:
+        return value
+    missing = string(holder, key, path) is None
+    raise invalid(
+        "the field is required" if missing else "must not be empty",
+        join(path, key),
+        code="missing_required_parameter" if missing else None,
+    )
 
 
 def boolean(holder: Mapping[str, Any], key: str, path: str = "") -> bool | None:
@@ -111,10 +112,11 @@ def mapping(holder: Mapping[str, Any], key: str, path: str = "") -> dict[str, An
 
 def required_mapping(holder: Mapping[str, Any], key: str, path: str = "") -> dict[str, Any]:
     """``holder[key]`` as an object that is there."""
-    value = mapping(holder, key, path)
-    if value is None:
-        raise invalid("the field is required", join(path, key), code="missing_required_parameter")
-    return value
+    value = holder.get(key)
+    if type(value) is dict:
+        return value
+    mapping(holder, key, path)
+    raise invalid("the field is required", join(path, key), code="missing_required_parameter")
 
 
 def objects(items: list[Any], path: str) -> Iterator[tuple[dict[str, Any], str]]:

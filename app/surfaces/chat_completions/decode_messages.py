@@ -73,11 +73,11 @@ class History:
 
     def _read_user(self, message: Mapping[str, Any], path: str) -> None:
         self._user_spoke = True
-        self._add("user", [*_required_content(message, "user", path)], path)
+        self._add("user", [*_content(message, "user", path)], path)
 
     def _read_system(self, message: Mapping[str, Any], path: str) -> None:
         role = message["role"]
-        parts = _required_content(message, role, path)
+        parts = _content(message, role, path)
         text = "\n\n".join(part.text for part in parts if isinstance(part, TextPart))
         if not text:
             return
@@ -88,31 +88,32 @@ class History:
             self._system.append(text)
 
     def _read_assistant(self, message: Mapping[str, Any], path: str) -> None:
-        if all(message.get(key) is None for key in SPOKEN):
-            raise _required(f"{path}.content", "unless `tool_calls` or `function_call` is there")
-        parts: list[Part] = [*_content(message.get("content"), "assistant", f"{path}.content")]
-        refusal = reading.string(message, "refusal", path)
-        if refusal:
+        parts: list[Part] = []
+        if message.get("content") is not None:
+            parts += _content(message, "assistant", path)
+        if refusal := reading.string(message, "refusal", path):
             parts.append(TextPart(refusal))
         if message.get("tool_calls") is not None:
             self._read_calls(message, path, parts)
         if message.get("function_call") is not None:
             self._read_function_call(message, path, parts)
+        if not parts and all(message.get(key) is None for key in SPOKEN):
+            raise _required(f"{path}.content", "unless `tool_calls` or `function_call` is there")
         self._add("assistant", parts, path)
 
     def _read_calls(self, message: Mapping[str, Any], path: str, parts: list[Part]) -> None:
         calls = reading.array(message, "tool_calls", path) or []
         for call, at in reading.objects(calls, f"{path}.tool_calls"):
             call_id = reading.required_string(call, "id", at)
-            match call.get("type"):
-                case "function":
-                    name, arguments = _called(call, "function", "arguments", at)
-                    part = ToolCallPart(call_id, name, arguments or "{}", at)
-                case "custom":
-                    name, text = _called(call, "custom", "input", at)
-                    part = ToolCallPart(call_id, name, freeform.wrap(text), at, is_custom=True)
-                case _:
-                    raise invalid("no such kind of call", f"{at}.type")
+            kind = call.get("type")
+            if kind == "function":
+                name, arguments = _called(call, "function", "arguments", at)
+                part = ToolCallPart(call_id, name, arguments or "{}", at)
+            elif kind == "custom":
+                name, text = _called(call, "custom", "input", at)
+                part = ToolCallPart(call_id, name, freeform.wrap(text), at, is_custom=True)
+            else:
+                raise invalid("no such kind of call", f"{at}.type")
             self._calls_of_name.setdefault(name, []).append(call_id)
             parts.append(part)
 
@@ -125,7 +126,7 @@ class History:
 
     def _read_tool(self, message: Mapping[str, Any], path: str) -> None:
         call_id = reading.required_string(message, "tool_call_id", path)
-        content = _required_content(message, "tool", path)
+        content = _content(message, "tool", path)
         self._answered.add(call_id)
         self._add("user", [ToolResultPart(call_id, content, path)], path)
 
@@ -161,49 +162,49 @@ def read_messages(body: Mapping[str, Any]) -> History:
 def _called(holder: Mapping[str, Any], key: str, argument_key: str, path: str) -> tuple[str, str]:
     """(name, arguments) of ``holder[key]``; the arguments must be there and may be empty."""
     called = reading.required_mapping(holder, key, path)
+    name, arguments = called.get("name"), called.get(argument_key)
+    if type(name) is str and name and type(arguments) is str:
+        return name, arguments
     at = f"{path}.{key}"
-    name = reading.required_string(called, "name", at)
-    arguments = reading.string(called, argument_key, at)
-    if arguments is None:
-        raise _required(f"{at}.{argument_key}")
-    return name, arguments
+    reading.required_string(called, "name", at)
+    reading.string(called, argument_key, at)
+    raise _required(f"{at}.{argument_key}")
 
 
-def _required_content(message: Mapping[str, Any], role: str, path: str) -> Content:
+def _content(message: Mapping[str, Any], role: str, path: str) -> Content:
+    """``content``, which must be there; empty text is no part."""
     content = message.get("content")
-    if content is None:
-        raise _required(f"{path}.content")
-    return _content(content, role, f"{path}.content")
-
-
-def _content(content: Any, role: str, path: str) -> Content:
     if type(content) is str:
         return [TextPart(content)] if content else []
     if content is None:
-        return []
+        raise _required(f"{path}.content")
     if type(content) is not list:
-        raise reading.wrong_type(content, "a string or an array of parts", path)
+        raise reading.wrong_type(content, "a string or an array of parts", f"{path}.content")
     parts: Content = []
-    for item, at in reading.objects(content, path):
-        kind = item.get("type")
-        if kind not in PARTS_OF_ROLE[role]:
-            listed = ", ".join(f"'{name}'" for name in PARTS_OF_ROLE[role])
-            problem = f"not allowed in a message with role '{role}'; supported values are: {listed}"
-            raise invalid(problem, f"{at}.type", code="invalid_value")
-        match kind:
-            case "text" | "refusal":
-                text = reading.string(item, kind, at)
-                if text is None:
-                    raise _required(f"{at}.{kind}")
-                if text:
-                    parts.append(TextPart(text))
-            case "image_url":
-                _read_image(item, at, parts)
-            case "input_audio" | "file":
-                pass  # refused by the ledger
-            case _:
-                raise AssertionError(f"a part kind without a reader: {kind}")
+    for item, at in reading.objects(content, f"{path}.content"):
+        _read_part(item, role, at, parts)
     return parts
+
+
+def _read_part(item: Mapping[str, Any], role: str, path: str, parts: Content) -> None:
+    kind = item.get("type")
+    if kind not in PARTS_OF_ROLE[role]:
+        listed = ", ".join(f"'{name}'" for name in PARTS_OF_ROLE[role])
+        problem = f"not allowed in a message with role '{role}'; supported values are: {listed}"
+        raise invalid(problem, f"{path}.type", code="invalid_value")
+    match kind:
+        case "text" | "refusal":
+            text = reading.string(item, kind, path)
+            if text is None:
+                raise _required(f"{path}.{kind}")
+            if text:
+                parts.append(TextPart(text))
+        case "image_url":
+            _read_image(item, path, parts)
+        case "input_audio" | "file":
+            pass  # refused by the ledger
+        case _:
+            raise AssertionError(f"a part kind without a reader: {kind}")
 
 
 def _read_image(item: Mapping[str, Any], path: str, parts: Content) -> None:

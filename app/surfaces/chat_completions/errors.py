@@ -65,8 +65,8 @@ def error_body(fault: TurnFault) -> dict[str, Any]:
         "param": fault.param,
         "code": fault.code or wording.code,
     }
-    if fault.kind is FaultKind.DROUGHT and fault.details:
-        error["drought"] = dict(fault.details)
+    if "drought" in fault.details:
+        error["drought"] = fault.details["drought"]
     return {"error": error}
 
 
@@ -77,10 +77,13 @@ def message(fault: TurnFault) -> str:
     if fault.param is None:
         return fault.problem
     problem = fault.problem.rstrip(".")
+    told = f"{problem[:1].upper()}{problem[1:]}."
+    if fault.kind is FaultKind.NOT_FOUND:
+        return told
     if fault.kind is FaultKind.UNSUPPORTED_PARAMETER:
         others = ", ".join(f"'{path}'" for path in fault.details.get("refused", ()) if path != fault.param)
         also = f" Also unsupported: {others}." if others else ""
-        return f"Unsupported parameter: '{fault.param}'. {problem[:1].upper()}{problem[1:]}.{also}"
+        return f"Unsupported parameter: '{fault.param}'. {told}{also}"
     if fault.code == "missing_required_parameter":
         more = problem.removeprefix("the field is required").lstrip("; ")
         return f"Missing required parameter: '{fault.param}'" + (f" ({more})." if more else ".")

@@ -259,6 +259,7 @@ REMOTE_TYPE = {
         ([USER, {"role": "assistant"}], "messages[1].content", REQUIRED),
         ([USER, {"role": "assistant", "content": 5}], "messages[1].content", WRONG_TYPE),
         ([USER, {"role": "assistant", "content": "a", "refusal": 5}], "messages[1].refusal", WRONG_TYPE),
+        ([USER, {"role": "assistant", "content": "a", "refusal": False}], "messages[1].refusal", WRONG_TYPE),
         ([USER, {"role": "assistant", "tool_calls": "f"}], "messages[1].tool_calls", WRONG_TYPE),
         ([USER, {"role": "assistant", "tool_calls": ["f"]}], "messages[1].tool_calls[0]", WRONG_TYPE),
         ([USER, assistant({"id": "a", "function": {}})], "messages[1].tool_calls[0].type", REQUIRED),

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from app.ledger import Disposition, Parameter
-from app.surfaces.chat_completions.ledger import TAGS
 from app.turn.faults import TurnFault
 from app.turn.features import Feature
 from tests.support.chat import (
+    CONNECT,
     EVERYTHING,
     NOTHING,
     SURFACE,
@@ -27,42 +27,17 @@ from tests.support.chat import (
     headers,
     result,
 )
-from tests.support.rows import place
+from tests.support.chat_rows import bare, request_for, sample_body
 
 UNIVERSE = json.loads((Path(__file__).parents[2] / "data/universe/openai_chat.json").read_text())
 EXTENSIONS = json.loads((Path(__file__).parents[2] / "data/universe/client_extensions.json").read_text())
 ROWS = list(SURFACE.ledger.rows.values())
-KINDS = {
-    "messages": "user",
-    "messages.content": "text",
-    "messages.tool_calls": "function",
-    "tools": "function",
-    "prediction": "content",
-}
 PIXEL = "data:image/png;base64,iVBORw0KGgo="
 IMAGE = {"type": "image_url", "image_url": {"url": PIXEL}}
-CONNECT = frozenset(
-    {
-        Feature.SYSTEM_PROMPT,
-        Feature.TOOLS,
-        Feature.STRICT_TOOLS,
-        Feature.IMAGES,
-        Feature.MAX_OUTPUT_TOKENS,
-        Feature.TEMPERATURE,
-        Feature.TOP_P,
-        Feature.TOP_K,
-    }
-)
-"""What the connect upstream carries without any switch."""
 SWITCHED = CONNECT | {Feature.TOOL_CHOICE, Feature.DISABLE_PARALLEL_TOOL_CALLS}
 SYSTEM = {"role": "system", "content": "S"}
 TOOLS = {"messages": [SYSTEM, USER], "tools": [function("f"), function("g"), custom("c")]}
 WRAPPED = "tools[2].type"
-
-
-def body_of(row: Parameter, sample: Any) -> dict[str, Any]:
-    placed: dict[str, Any] = place(row.path, sample, TAGS, KINDS)
-    return body(**placed)
 
 
 class Bare:
@@ -88,7 +63,7 @@ def test_chat_finds_every_sample_of_every_row_at_its_path(row: Parameter) -> Non
     concrete = re.sub(r"(tool_choice|response_format|prediction|format)\[0\]", r"\1", concrete)
     concrete = re.sub(r"=\w+$", "", concrete)
     for sample in row.samples:
-        found = SURFACE.ledger.walk(body_of(row, sample))
+        found = SURFACE.ledger.walk(sample_body(row, sample))
         names = {seen.row.path for seen in found}
         assert not any(row.reason.startswith("no documented") for row in (seen.row for seen in found))
         if not row.plain:
@@ -102,7 +77,7 @@ ALWAYS = [row for row in ROWS if row.rule is None and not row.plain]
 @pytest.mark.parametrize("row", ALWAYS, ids=lambda row: row.path)
 def test_chat_does_with_every_row_what_it_says(row: Parameter) -> None:
     for sample in row.samples:
-        (seen,) = [seen for seen in SURFACE.ledger.walk(body_of(row, sample)) if seen.row is row]
+        (seen,) = [seen for seen in SURFACE.ledger.walk(sample_body(row, sample)) if seen.row is row]
         with_all = seen.row.outcomes(seen.value, Bare(EVERYTHING), seen.path)
         with_none = seen.row.outcomes(seen.value, Bare(NOTHING), seen.path)
         assert [outcome.disposition for outcome in with_all] == [row.disposition]
@@ -113,7 +88,7 @@ def test_chat_does_with_every_row_what_it_says(row: Parameter) -> None:
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.path)
 def test_chat_takes_every_neutral_value_for_nothing(row: Parameter) -> None:
     for value in (None, *row.neutral):
-        seen = SURFACE.ledger.walk(body_of(row, value)) if "=" not in row.path.rsplit("]", 1)[-1] else []
+        seen = SURFACE.ledger.walk(sample_body(row, value)) if "=" not in row.path.rsplit("]", 1)[-1] else []
         assert row.path not in {each.row.path for each in seen}
 
 
@@ -426,40 +401,15 @@ def test_chat_serves_late_system_text_without_a_system_prompt() -> None:
 
 
 IGNORED = [row for row in ROWS if row.disposition is Disposition.IGNORED and not row.silent]
-NEIGHBOURS = {
-    "messages": {"messages": [{"content": "a"}]},
-    "messages.content": {"messages": [{"content": [{"text": "a"}]}]},
-    "messages.content.image_url": {"messages": [{"content": [{"image_url": {"url": PIXEL}}]}]},
-    "stream_options": {"stream": True},
-    "tools": {"tools": [{"function": {"name": "f"}}]},
-    "tools.custom": {"tools": [{"custom": {"name": "c"}}]},
-}
-"""What must stand beside a value for the body to be a request, by the path of the object that holds it."""
-
-
-def with_neighbours(request: Any, neighbours: Any) -> Any:
-    """``request`` with all that it lacks of ``neighbours``."""
-    if isinstance(request, list):
-        return [with_neighbours(item, neighbours[0]) for item in request]
-    if isinstance(request, dict):
-        shared = request.keys() & neighbours.keys()
-        return {
-            **neighbours,
-            **request,
-            **{key: with_neighbours(request[key], neighbours[key]) for key in shared},
-        }
-    return request
 
 
 @pytest.mark.parametrize("row", IGNORED, ids=lambda row: row.path)
 def test_chat_refuses_every_ignored_row_under_strict_handling(row: Parameter) -> None:
-    holder, _, name = re.sub(r"\[[^\]]*\]", "", row.path).rpartition(".")
     for sample in row.samples:
-        request = with_neighbours(body_of(row, sample), NEIGHBOURS.get(holder, {}))
         with pytest.raises(TurnFault) as caught:
-            findings(request, EVERYTHING, strict=True)
+            findings(request_for(row, sample), EVERYTHING, strict=True)
         (param,) = caught.value.details["refused"]
-        assert re.sub(r"\[\d+\]", "", param) == (f"{holder}.{name}" if holder else name)
+        assert bare(param) == bare(row.path)
 
 
 def test_chat_lists_everything_it_refuses_under_strict_handling_in_document_order() -> None:
@@ -483,9 +433,9 @@ def test_chat_names_the_switch_only_where_the_upstream_has_one() -> None:
     assert "CONNECT" not in texts[1]
 
 
-def bare(path: str) -> str:
+def plain(path: str) -> str:
     """``path`` without brackets and without the kinds of the objects on the way."""
-    return re.sub(r"\[[^\]]*\]", "", re.sub(r"\.(role|type)=\w+(?=\.)", "", path))
+    return bare(re.sub(r"\.(role|type)=\w+(?=\.)", "", path))
 
 
 def documented() -> set[str]:
@@ -494,9 +444,9 @@ def documented() -> set[str]:
     for parameter in UNIVERSE["params"]:
         path, kinds = parameter["path"], parameter.get("variants", [])
         if kinds:
-            paths |= {f"{bare(path)}.{kind}" for kind in kinds}
+            paths |= {f"{plain(path)}.{kind}" for kind in kinds}
         elif not re.search(r"=\w+\.(role|type)$", path):
-            paths.add(bare(path))
+            paths.add(plain(path))
     return paths
 
 
@@ -507,7 +457,7 @@ def test_chat_has_a_row_for_every_documented_parameter() -> None:
     }
     assert len(documented()) > 80
     assert (
-        sorted(documented() - {bare(path) for path in SURFACE.ledger.rows} - inside_what_is_judged_whole)
+        sorted(documented() - {plain(path) for path in SURFACE.ledger.rows} - inside_what_is_judged_whole)
         == []
     )
 

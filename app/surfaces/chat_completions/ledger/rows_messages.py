@@ -204,7 +204,6 @@ HISTORY = (
         "Pairs the result with its call.",
         exact=True,
         samples=("f", "g"),
-        wire="messages[].tool_call_id",
     ),
     Parameter(
         "messages[role=assistant].refusal",

@@ -212,7 +212,7 @@ CHOICE = (
         EMULATED,
         "The subset and its mode; see tool_choice.",
         silent=True,
-        samples=({"mode": "auto", "tools": [_FUNCTION]}, {"mode": "required", "tools": [_FUNCTION]}),
+        samples=({"mode": "auto", "tools": [_FUNCTION]}, {"mode": "auto", "tools": [_CUSTOM]}),
         wire="tools[]",
     ),
     Parameter(
@@ -305,7 +305,7 @@ LEGACY = (
         "The name, which must be among the functions.",
         silent=True,
         samples=("f", "g"),
-        wire="tools[]",
+        wire="tool_choice.tool_name",
     ),
 )
 
