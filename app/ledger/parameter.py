@@ -85,9 +85,10 @@ class Parameter:
         """Whether ``value`` asks for nothing. ``1`` is not ``True``; ``1.0`` is ``1``."""
         if value is None:
             return True
-        return any(
-            value == free and isinstance(value, bool) == isinstance(free, bool) for free in self.neutral
-        )
+        for free in self.neutral:  # noqa: SIM110 (a generator costs more than the comparisons)
+            if value == free and isinstance(value, bool) == isinstance(free, bool):
+                return True
+        return False
 
     def outcomes(self, value: Any, context: Context, path: str) -> Sequence[Outcome]:
         """What becomes of ``value`` here; empty when it asks for nothing."""

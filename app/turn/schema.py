@@ -6,11 +6,22 @@ from typing import Any
 
 import orjson
 
+from app.turn.faults import invalid
+
 EMPTY_OBJECT_SCHEMA = '{"type":"object","properties":{}}'
 
 
-def complete_schema(schema: Any) -> str:
-    """``schema`` as JSON text; absent, null, ``{}`` and ``{"type": "object"}`` become an empty object schema."""
+def complete_schema(schema: Any, path: str | None = None) -> str:
+    """``schema`` as JSON text; absent, null, ``{}``, ``{"type": "object"}`` become an empty object schema.
+
+    A schema that is nested too deeply to be written is an INVALID_REQUEST fault about ``path``, and a
+    ``JSONEncodeError`` for callers that give none.
+    """
     if not schema or schema == {"type": "object"}:
         return EMPTY_OBJECT_SCHEMA
-    return orjson.dumps(schema).decode()
+    try:
+        return orjson.dumps(schema).decode()
+    except orjson.JSONEncodeError:
+        if path is None:
+            raise
+        raise invalid("is nested too deeply", path) from None

@@ -4,7 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.turn.events import Event, Finished, ReasoningDelta, TextDelta, ToolCallArguments, ToolCallStarted, Usage
+from app.turn.events import (
+    Event,
+    Finished,
+    ReasoningDelta,
+    TextDelta,
+    ToolCallArguments,
+    ToolCallStarted,
+    Usage,
+)
 from app.turn.stop import StopCutter
 
 

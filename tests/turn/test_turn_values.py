@@ -35,7 +35,9 @@ def test_fold_keeps_blocks_in_the_order_they_were_opened() -> None:
     fold = Fold()
     fold.feed([ReasoningDelta("h"), ReasoningDelta("m"), TextDelta("a")])
     fold.feed([ToolCallStarted(0, "x", "f"), ToolCallStarted(1, "y", "g"), ToolCallArguments(0, '{"a":')])
-    fold.feed([ToolCallArguments(1, "[]"), ToolCallArguments(0, "1}"), TextDelta("b"), Usage(1, 2), Usage(3, 4)])
+    fold.feed(
+        [ToolCallArguments(1, "[]"), ToolCallArguments(0, "1}"), TextDelta("b"), Usage(1, 2), Usage(3, 4)]
+    )
     fold.feed([Finished("tool_calls")])
     assert fold.reply == Reply(
         [
@@ -87,7 +89,9 @@ def test_a_choice_that_the_tools_cannot_satisfy_is_a_fault(choice: ToolChoice) -
 
 
 def test_history_pairs_results_in_any_order() -> None:
-    check_tool_history([assistant(call("a"), call("b")), user(result("b")), user(result("a")), user(TextPart("n"))])
+    check_tool_history(
+        [assistant(call("a"), call("b")), user(result("b")), user(result("a")), user(TextPart("n"))]
+    )
 
 
 def test_history_lets_an_id_be_used_again_in_a_later_turn() -> None:
@@ -107,7 +111,9 @@ def test_history_lets_a_call_in_the_last_message_wait_for_its_result() -> None:
         ([assistant(call("a")), user(result("a")), user(result("a", "m[5]"))], "m[5]", "'a'"),
     ],
 )
-def test_history_that_does_not_pair_names_the_message(messages: list[Message], param: str, problem: str) -> None:
+def test_history_that_does_not_pair_names_the_message(
+    messages: list[Message], param: str, problem: str
+) -> None:
     with pytest.raises(TurnFault) as caught:
         check_tool_history(messages)
     assert caught.value.param == param

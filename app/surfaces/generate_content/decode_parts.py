@@ -43,7 +43,6 @@ _LABELS = (
 )
 _KIND_OF_KEY = {spelling: name for name in _KINDS for spelling in (name, snake(name))}
 _LABEL_KEYS = frozenset(spelling for name in _LABELS for spelling in (name, snake(name)))
-_ONLY_TEXT = frozenset({"text"})
 
 _THOUGHT_ROW = "contents[].parts[].thought"
 _SIGNATURE_ROW = "contents[].parts[].thoughtSignature"
@@ -71,15 +70,26 @@ class ContentsDecoder:
         if self._role == "user":
             self._drop_thoughts()
             self._restored = None
-        for number, part in enumerate(content.objects("parts")):
-            text = part.raw.get("text")
-            if part.raw.keys() == _ONLY_TEXT and type(text) is str:
-                self._plain_text(text)
-            else:
-                self._place = f"{index}.{number}"
+        raw = content.raw.get("parts")
+        if type(raw) is list:
+            self._list_of_parts(raw, f"{content.path}.parts", index)
+        else:
+            for part in content.objects("parts"):
+                self._place = f"{index}.0"
                 self._part(part)
         if self._parts:
             self.messages.append(Message(self._role, self._parts, content.path))
+
+    def _list_of_parts(self, items: list[Any], path: str, index: int) -> None:
+        for number, item in enumerate(items):
+            if type(item) is not dict:
+                raise reading.wrong_type(item, "an object", f"{path}[{number}]")
+            text = item.get("text")
+            if len(item) == 1 and type(text) is str:
+                self._plain_text(text)
+            else:
+                self._place = f"{index}.{number}"
+                self._part(Fields(item, f"{path}[{number}]"))
 
     def finish(self) -> None:
         """No more contents come."""
@@ -92,21 +102,30 @@ class ContentsDecoder:
 
     def _part(self, part: Fields) -> None:
         kind = _kind_of(part)
-        is_thought = part.boolean("thought") is True
-        signature = part.string("thoughtSignature")
-        if kind is None or (kind == "text" and (is_thought or not part.string("text"))):
+        is_labelled = kind is None or len(part.raw) > 1
+        is_thought = is_labelled and part.boolean("thought") is True
+        signature = part.string("thoughtSignature") if is_labelled else None
+        if self._role == "user":
+            self._labels_of_user(part, signature, is_thought=is_thought)
+            if kind is not None:
+                self._content_of(kind, part)
+        elif kind is None or (kind == "text" and (is_thought or not part.string("text"))):
             text = (part.string("text") if kind else None) or ""
             self._thought(part, text, signature, is_thought=is_thought)
-            return
-        self._drop_thoughts()
-        if signature:
-            self._other_signature(part, signature)
-        self._content_of(kind, part)
+        else:
+            self._drop_thoughts()
+            if signature:
+                self._other_signature(part, signature)
+            if is_thought:
+                self._ignore(_THOUGHT_ROW, part.at("thought"))
+            self._content_of(kind, part)
 
     def _content_of(self, kind: str, part: Fields) -> None:
         match kind:
             case "text":
-                self._parts.append(TextPart(part.required_string("text")))
+                text = part.string("text")
+                if text:
+                    self._parts.append(TextPart(text))
             case "inlineData":
                 self._parts.extend(self._inline_data(part))
             case "fileData":
@@ -121,6 +140,13 @@ class ContentsDecoder:
                 raise AssertionError(kind)
 
     # Thoughts.
+
+    def _labels_of_user(self, part: Fields, signature: str | None, *, is_thought: bool) -> None:
+        """Only the model thinks: what marks a user's parts as thoughts is ignored."""
+        if is_thought:
+            self._ignore(_THOUGHT_ROW, part.at("thought"))
+        if signature and not signatures.is_placeholder(signature):
+            self._ignore(_SIGNATURE_ROW, part.at("thoughtSignature"))
 
     def _thought(self, part: Fields, text: str, signature: str | None, *, is_thought: bool) -> None:
         """A thought, or an empty part that closes one; its seal covers all thought text since the last seal."""
@@ -213,7 +239,8 @@ class ContentsDecoder:
             if part.get("inlineData") is not None:
                 parts.extend(self._inline_data(part))
             elif part.get("fileData") is None:
-                raise invalid("the part holds none of 'inlineData', 'fileData'", part.path)
+                at = reading.join(part.path, next(iter(part.raw))) if part.raw else part.path
+                raise invalid("unknown kind of part; supported kinds are: 'inlineData', 'fileData'", at)
         return ToolResultPart(call_id, parts, response.path)
 
 

@@ -9,7 +9,6 @@ from app.surfaces.surface import RequestFacts, Serving
 from app.turn.faults import FaultKind, TurnFault
 
 METHODS = ("generateContent", "streamGenerateContent", "countTokens")
-_OTHER_VERBS = ("GET", "PUT", "PATCH", "DELETE")
 
 
 def make_blueprint(serving: Serving, surface: GenerateContent) -> Blueprint:
@@ -29,18 +28,7 @@ def make_blueprint(serving: Serving, surface: GenerateContent) -> Blueprint:
             FaultKind.NOT_FOUND, f"there is no method '{method[:100]}' of models here; methods are: {known}"
         )
 
-    def wrong_verb(model: str) -> Response:
-        raise TurnFault(
-            FaultKind.WRONG_METHOD,
-            f"{request.method} is not allowed here; allowed: POST",
-            headers={"Allow": "POST"},
-        )
-
     for version in ("v1beta", "v1"):
-        path = f"/{version}/models/<path:model>:"
-        routes.add_url_rule(f"{path}<method>", f"{version}_call", call, methods=["POST"])
-        for method in METHODS:
-            routes.add_url_rule(
-                f"{path}{method}", f"{version}_{method}_verb", wrong_verb, methods=_OTHER_VERBS
-            )
+        rule = f"/{version}/models/<path:model>:<method>"
+        routes.add_url_rule(rule, f"{version}_call", call, methods=["POST"])
     return routes

@@ -8,7 +8,6 @@ from functools import cache
 from typing import Any
 
 from app.surfaces import reading
-from app.turn.faults import invalid
 
 _HUMP = re.compile(r"(?<=[a-z0-9])([A-Z])")
 
@@ -100,6 +99,9 @@ class Fields:
             yield Fields(value, path)
             return
         if type(value) is not list:
-            raise invalid(f"must be an array, not {reading.type_name(value)}", path, code="invalid_type")
-        for item, at in reading.objects(value, path):
+            raise reading.wrong_type(value, "an array", path)
+        for index, item in enumerate(value):
+            at = f"{path}[{index}]"
+            if type(item) is not dict:
+                raise reading.wrong_type(item, "an object", at)
             yield Fields(item, at)

@@ -62,7 +62,11 @@ class BlockReader:
         parts: list[Part] = []
         replaces = False
         for block, path in objects(content, f"{at}.content"):
-            if block["type"] == "compaction":
+            kind = block["type"]
+            if kind == "text" and type(block.get("text")) is str:
+                if block["text"]:
+                    parts.append(TextPart(block["text"]))
+            elif kind == "compaction":
                 parts = [TextPart(self._summary(block, path))]
                 replaces = True
             else:
@@ -81,7 +85,7 @@ class BlockReader:
                 _only(role, "assistant", path)
                 yield from self._reasoning(block, path)
             case "server_tool_use" | "mcp_tool_use":
-                yield TextPart(call_text(block))
+                yield TextPart(call_text(block, path))
             case (
                 "web_search_tool_result"
                 | "web_fetch_tool_result"
@@ -157,7 +161,7 @@ class BlockReader:
 
     def tool_change(self, block: Mapping[str, Any], path: str) -> None:
         """A ``tool_addition`` or ``tool_removal`` block."""
-        adds = block.get("type") == "tool_addition"
+        adds = block["type"] == "tool_addition"
         reference, at = mapping(block, "tool", path), f"{path}.tool"
         if reference is None:
             raise required(at)
@@ -171,8 +175,6 @@ class BlockReader:
             if tool is None:
                 raise unsupported("only tools that the caller runs can be added", f"{inside}.type")
             self.changes.append(ToolChange(adds, tool.name, f"{inside}.name", tool))
-        elif "tool_changes" in path:
-            raise unsupported("only tools that the caller runs can be added or removed", f"{at}.type")
 
 
 def _only(role: str, wanted: str, path: str) -> None:

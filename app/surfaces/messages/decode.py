@@ -15,6 +15,7 @@ from app.surfaces.reading import (
     array,
     boolean,
     integer,
+    json_text,
     mapping,
     number,
     objects,
@@ -163,7 +164,7 @@ def _system_texts(content: Any, path: str, blocks: BlockReader | None = None) ->
         raise wrong_type(content, "a string or an array", path)
     texts: list[str] = []
     for block, at in objects(content, path):
-        kind = block.get("type", "text")
+        kind = block.get("type") or "text"
         if kind == "text":
             text = text_at(block, "text", at)
             if text:
@@ -188,6 +189,7 @@ def _output_format(body: Mapping[str, Any]) -> OutputFormat | None:
     schema = mapping(wanted, "schema", path)
     if schema is None:
         raise required(f"{path}.schema")
+    json_text(schema, f"{path}.schema")  # the encoder will have to write it
     return OutputFormat("json_schema", schema)
 
 

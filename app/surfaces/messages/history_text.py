@@ -8,17 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import orjson
+from app.surfaces.reading import json_text
 
 _LABELLED = frozenset({"title", "url", "tool_name", "return_code", "error_code", "error_message"})
 _PLAIN = frozenset({"text", "stdout", "stderr", "data", "lines"})
 _WITHIN = frozenset({"content", "source", "tool_references"})
 
 
-def call_text(block: Mapping[str, Any]) -> str:
+def call_text(block: Mapping[str, Any], path: str) -> str:
     """A call: ``[web_search call] {"query":"x"}``."""
     name = ".".join(str(block[key]) for key in ("server_name", "name") if block.get(key))
-    return f"[{name} call] {orjson.dumps(block.get('input') or {}).decode()}"
+    return f"[{name} call] {json_text(block.get('input') or {}, f'{path}.input')}"
 
 
 def result_text(block: Mapping[str, Any]) -> str:

@@ -87,7 +87,7 @@ def read_tool(item: Mapping[str, Any], path: str) -> Tool | None:
         return Tool(
             name,
             string(item, "description", path) or "",
-            complete_schema(schema),
+            complete_schema(schema, join(path, "input_schema")),
             boolean(item, "strict", path),
         )
     vendor = VENDOR_TOOLS.get(kind)

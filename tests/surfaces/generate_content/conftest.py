@@ -88,9 +88,6 @@ def find(surface: GenerateContent) -> Callable[..., Findings]:
             lambda feature: f"SWITCH_{feature.name}=1",
             plan(turn.tool_choice, turn.tools, carries_choice=Feature.TOOL_CHOICE in features),
         )
-        return judge(
-            used.ledger, seen, decoded.notes, body, context, strict=strict, strict_rows=frozenset()
-        )
+        return judge(used.ledger, seen, decoded.notes, body, context, strict=strict, strict_rows=frozenset())
 
     return run
-

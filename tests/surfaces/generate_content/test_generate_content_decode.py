@@ -118,14 +118,22 @@ def test_generate_content_takes_bare_objects_for_lists_of_one(decode: Decode) ->
         ({"contents": [{"parts": "hi"}]}, "contents[0].parts", "must be an array, not a string"),
         ({"contents": [{"parts": ["hi"]}]}, "contents[0].parts[0]", "must be an object, not a string"),
         (parts({"text": 5}), "contents[0].parts[0].text", "must be a string, not an integer"),
-        (parts({"text": "a", "thought": "yes"}), "contents[0].parts[0].thought", "must be a boolean, not a string"),
+        (
+            parts({"text": "a", "thought": "yes"}),
+            "contents[0].parts[0].thought",
+            "must be a boolean, not a string",
+        ),
         (
             parts({"text": "a", "thought_signature": 5}),
             "contents[0].parts[0].thought_signature",
             "must be a string, not an integer",
         ),
         (parts({"inlineData": "x"}), "contents[0].parts[0].inlineData", "must be an object, not a string"),
-        (parts({"inlineData": {"data": PNG}}), "contents[0].parts[0].inlineData.mimeType", "the field is required"),
+        (
+            parts({"inlineData": {"data": PNG}}),
+            "contents[0].parts[0].inlineData.mimeType",
+            "the field is required",
+        ),
         (
             parts({"inline_data": {"mime_type": "image/png"}}),
             "contents[0].parts[0].inline_data.data",
@@ -141,7 +149,11 @@ def test_generate_content_takes_bare_objects_for_lists_of_one(decode: Decode) ->
             "contents[0].parts[0].inlineData.data",
             "must be UTF-8 text in base64",
         ),
-        (parts({"functionCall": {}}, role="model"), "contents[0].parts[0].functionCall.name", "the field is required"),
+        (
+            parts({"functionCall": {}}, role="model"),
+            "contents[0].parts[0].functionCall.name",
+            "the field is required",
+        ),
         (
             parts(call("f", id=5), role="model"),
             "contents[0].parts[0].functionCall.id",
@@ -163,14 +175,16 @@ def test_generate_content_takes_bare_objects_for_lists_of_one(decode: Decode) ->
             "only a content of role 'user' or 'function' may hold function responses",
         ),
         (
-            history(("model", [call("f")]), ("user", [{"functionResponse": {"name": "f", "response": "42"}}])),
+            history(
+                ("model", [call("f")]), ("user", [{"functionResponse": {"name": "f", "response": "42"}}])
+            ),
             "contents[1].parts[0].functionResponse.response",
             "must be an object, not a string",
         ),
         (
             history(("model", [call("f")]), ("user", [response("f", {}, parts=[{"text": "a"}])])),
-            "contents[1].parts[0].functionResponse.parts[0]",
-            "the part holds none of 'inlineData', 'fileData'",
+            "contents[1].parts[0].functionResponse.parts[0].text",
+            "unknown kind of part; supported kinds are: 'inlineData', 'fileData'",
         ),
         (
             parts({"text": "a", "functionCall": {"name": "f"}}, role="model"),
@@ -276,17 +290,32 @@ def test_generate_content_reads_snake_case_as_its_camel_case_twin(decode: Decode
             parts({"inlineData": {"mimeType": "image/png", "mime_type": "image/png", "data": PNG}}),
             "contents[0].parts[0].inlineData.mime_type",
         ),
-        (parts({"text": "a", "thoughtSignature": "x", "thought_signature": "x"}), "contents[0].parts[0].thought_signature"),
+        (
+            parts({"text": "a", "thoughtSignature": "x", "thought_signature": "x"}),
+            "contents[0].parts[0].thought_signature",
+        ),
         (
             said(tools=[{"functionDeclarations": [TG], "function_declarations": [GG]}]),
             "tools[0].function_declarations",
         ),
         (
-            said(tools=[{"functionDeclarations": [{"name": "f", "parametersJsonSchema": {}, "parameters_json_schema": {}}]}]),
+            said(
+                tools=[
+                    {
+                        "functionDeclarations": [
+                            {"name": "f", "parametersJsonSchema": {}, "parameters_json_schema": {}}
+                        ]
+                    }
+                ]
+            ),
             "tools[0].functionDeclarations[0].parameters_json_schema",
         ),
         (
-            said(toolConfig={"function_calling_config": {"allowedFunctionNames": [], "allowed_function_names": []}}),
+            said(
+                toolConfig={
+                    "function_calling_config": {"allowedFunctionNames": [], "allowed_function_names": []}
+                }
+            ),
             "toolConfig.function_calling_config.allowed_function_names",
         ),
         (
@@ -515,14 +544,18 @@ def sealed(seals: Seals, text: str) -> str:
     return signatures.to_field(seals.sign(text))
 
 
-def test_generate_content_takes_back_a_thought_that_its_seal_vouches_for(decode: Decode, seals: Seals) -> None:
+def test_generate_content_takes_back_a_thought_that_its_seal_vouches_for(
+    decode: Decode, seals: Seals
+) -> None:
     thought = {"text": "hm", "thought": True, "thoughtSignature": sealed(seals, "hm")}
     decoded = decode(parts(thought, {"text": "a"}, role="model"))
     assert decoded.turn.messages[0].parts == [ReasoningPart("hm"), TextPart("a")]
     assert decoded.notes == []
 
 
-def test_generate_content_takes_back_a_thought_in_the_pieces_of_its_stream(decode: Decode, seals: Seals) -> None:
+def test_generate_content_takes_back_a_thought_in_the_pieces_of_its_stream(
+    decode: Decode, seals: Seals
+) -> None:
     seal = sealed(seals, "hm, well").replace("+", "-").replace("/", "_")
     decoded = decode(
         history(
@@ -532,7 +565,10 @@ def test_generate_content_takes_back_a_thought_in_the_pieces_of_its_stream(decod
             ("model", [{"text": "a"}]),
         )
     )
-    assert [message.parts for message in decoded.turn.messages] == [[ReasoningPart("hm, well")], [TextPart("a")]]
+    assert [message.parts for message in decoded.turn.messages] == [
+        [ReasoningPart("hm, well")],
+        [TextPart("a")],
+    ]
     assert decoded.notes == []
 
 
@@ -571,6 +607,30 @@ def test_generate_content_notes_what_no_seal_of_ours_vouches_for(
         (f"contents[0].parts[0].{path}", "ignored")
     ]
     assert not any(isinstance(each, ReasoningPart) for m in decoded.turn.messages for each in m.parts)
+
+
+@pytest.mark.parametrize(
+    ("part", "path"),
+    [({"thought": True}, "thought"), ({"thoughtSignature": "cs1/AAAA"}, "thoughtSignature")],
+)
+def test_generate_content_takes_no_thoughts_from_a_user(
+    decode: Decode, seals: Seals, part: dict[str, Any], path: str
+) -> None:
+    blob = signatures.to_field(seals.wrap("hm"))
+    decoded = decode(parts({"text": "a"}, {"text": "b", **part}, {"text": "c", "thoughtSignature": blob}))
+    texts = [each.text for each in decoded.turn.messages[0].parts if isinstance(each, TextPart)]
+    assert texts == ["a", "b", "c"]
+    assert len(decoded.turn.messages[0].parts) == 3
+    assert [note.path for note in decoded.notes] == [
+        f"contents[0].parts[1].{path}",
+        "contents[0].parts[2].thoughtSignature",
+    ]
+
+
+def test_generate_content_notes_a_thought_that_is_not_text(decode: Decode) -> None:
+    decoded = decode(parts({**call("f"), "thought": True}, role="model"))
+    assert [note.path for note in decoded.notes] == ["contents[0].parts[0].thought"]
+    assert [type(part) for part in decoded.turn.messages[0].parts] == [ToolCallPart]
 
 
 @pytest.mark.parametrize(
@@ -625,7 +685,9 @@ def schema_of(decode: Decode, **declaration: Any) -> Any:
         {"parametersJsonSchema": {"type": "OBJECT"}},
     ],
 )
-def test_generate_content_completes_schemas_that_say_nothing(decode: Decode, declaration: dict[str, Any]) -> None:
+def test_generate_content_completes_schemas_that_say_nothing(
+    decode: Decode, declaration: dict[str, Any]
+) -> None:
     tools = decode(declare(description="d", **declaration)).turn.tools
     assert tools == [Tool("f", "d", '{"type":"object","properties":{}}')]
 
@@ -665,7 +727,10 @@ def test_generate_content_passes_json_schemas_as_they_are(decode: Decode) -> Non
     schema = {
         "type": "object",
         "$defs": {"N": {"type": "object", "properties": {"n": {"$ref": "#/$defs/N"}}}},
-        "properties": {"root": {"$ref": "#/$defs/N"}, "nullable": {"type": ["string", "null"], "nullable": True}},
+        "properties": {
+            "root": {"$ref": "#/$defs/N"},
+            "nullable": {"type": ["string", "null"], "nullable": True},
+        },
         "additionalProperties": False,
         "$schema": "http://json-schema.org/draft-07/schema#",
     }
@@ -727,8 +792,16 @@ def test_generate_content_lowers_upper_case_types_of_json_schemas(decode: Decode
         ),
         (said(tools="f"), "tools", "must be an array, not a string"),
         (said(tools=["f"]), "tools[0]", "must be an object, not a string"),
-        (said(tools=[{"functionDeclarations": "f"}]), "tools[0].functionDeclarations", "must be an array, not a string"),
-        (said(tools=[{"functionDeclarations": [TG]}, {"widget": {}}]), "tools[1].widget", "unknown kind of tool"),
+        (
+            said(tools=[{"functionDeclarations": "f"}]),
+            "tools[0].functionDeclarations",
+            "must be an array, not a string",
+        ),
+        (
+            said(tools=[{"functionDeclarations": [TG]}, {"widget": {}}]),
+            "tools[1].widget",
+            "unknown kind of tool",
+        ),
         (said(toolConfig=5), "toolConfig", "must be an object, not an integer"),
         (
             said(toolConfig={"functionCallingConfig": []}),
@@ -758,9 +831,7 @@ def test_generate_content_refuses_schemas_nested_too_deeply(fault_of: FaultOf, k
 
 
 def choose(tools: tuple[Any, ...] = (TG, GG), **config: Any) -> dict[str, Any]:
-    return said(
-        tools=[{"functionDeclarations": list(tools)}], toolConfig={"functionCallingConfig": config}
-    )
+    return said(tools=[{"functionDeclarations": list(tools)}], toolConfig={"functionCallingConfig": config})
 
 
 @pytest.mark.parametrize(
@@ -782,7 +853,9 @@ def choose(tools: tuple[Any, ...] = (TG, GG), **config: Any) -> dict[str, Any]:
         ({"mode": "VALIDATED", "allowed_function_names": ["g", "f"]}, ToolChoice("auto", ("g", "f"))),
     ],
 )
-def test_generate_content_reads_every_calling_mode(decode: Decode, config: Any, choice: ToolChoice | None) -> None:
+def test_generate_content_reads_every_calling_mode(
+    decode: Decode, config: Any, choice: ToolChoice | None
+) -> None:
     assert decode(choose(**config)).turn.tool_choice == choice
 
 
@@ -959,7 +1032,9 @@ ENUM = {"type": "STRING", "enum": ["A", "B"]}
         ({"responseFormat": [{"text": {"mimeType": "TEXT_PLAIN"}}]}, None),
     ],
 )
-def test_generate_content_reads_every_output_format(decode: Decode, config: Any, wanted: OutputFormat | None) -> None:
+def test_generate_content_reads_every_output_format(
+    decode: Decode, config: Any, wanted: OutputFormat | None
+) -> None:
     assert decode(said(generationConfig=config)).turn.output_format == wanted
 
 
@@ -979,12 +1054,18 @@ def test_generate_content_reads_the_framing_from_the_query(
 
 
 def test_generate_content_refuses_an_unknown_framing(fault_of: FaultOf) -> None:
-    assert fault_of(said(), alt="proto") == ("alt", "unknown value 'proto'; supported values are: 'json', 'sse'")
+    assert fault_of(said(), alt="proto") == (
+        "alt",
+        "unknown value 'proto'; supported values are: 'json', 'sse'",
+    )
 
 
 def test_generate_content_notes_what_else_a_query_asks_for(decode: Decode) -> None:
     notes = decode(said(), fields="candidates", foo="1").notes
-    assert [(note.row_path, note.path) for note in notes] == [("query:fields", "query:fields"), ("query:*", "query:foo")]
+    assert [(note.row_path, note.path) for note in notes] == [
+        ("query:fields", "query:fields"),
+        ("query:*", "query:foo"),
+    ]
 
 
 # countTokens.
@@ -1020,7 +1101,9 @@ def test_generate_content_counts_a_whole_request(decode_count: Decode) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in CLIENTS.glob("gemini-*.json")))
-def test_generate_content_decodes_what_real_clients_send(decode: Decode, decode_count: Decode, name: str) -> None:
+def test_generate_content_decodes_what_real_clients_send(
+    decode: Decode, decode_count: Decode, name: str
+) -> None:
     recorded = json.loads((CLIENTS / f"{name}.json").read_text())
     run = decode_count if recorded["path"].endswith(":countTokens") else decode
     assert run(recorded["body"]).turn.messages

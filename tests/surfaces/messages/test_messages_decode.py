@@ -157,9 +157,6 @@ def test_null_is_absent():
     assert decode(body(**nothing)).turn == decode(body()).turn
 
 
-DEEP = "the field is required"
-
-
 @pytest.mark.parametrize(
     ("request_body", "text"),
     [
@@ -357,6 +354,23 @@ def test_an_unknown_kind_of_block_or_tool_is_named_by_its_path():
         with pytest.raises(TurnFault) as caught:
             decode(request)
         assert message_of(caught.value).startswith(start)
+
+
+def test_what_is_nested_too_deeply_is_named():
+    deep = {}
+    for _ in range(500):
+        deep = {"a": deep}
+    call = {**CALL, "input": deep}
+    server_call = {"type": "server_tool_use", "id": "s", "name": "x", "input": deep}
+    for request, path in [
+        (body(tools=[{"name": "f", "input_schema": deep}]), "tools.0.input_schema"),
+        (conversation(("user", "u"), ("assistant", [call])), "messages.1.content.0.input"),
+        (conversation(("user", "u"), ("assistant", [server_call])), "messages.1.content.0.input"),
+        (body(output_format={"type": "json_schema", "schema": deep}), "output_format.schema"),
+    ]:
+        with pytest.raises(TurnFault) as caught:
+            decode(request)
+        assert message_of(caught.value) == f"{path}: is nested too deeply"
 
 
 def test_a_result_without_its_call_is_named():

@@ -173,6 +173,30 @@ def test_refused_blocks_inside_a_result_name_their_path():
         )
 
 
+def test_text_inside_search_results_is_looked_into():
+    text = {"type": "text", "text": "a", "cache_control": {"type": "ephemeral"}, "citations": [{}]}
+    block = {"type": "search_result", "title": "T", "source": "s", "content": [text]}
+    path = "messages[0].content[0].content[0]"
+    assert headers_of(body(block)).ignored == f"{path}.cache_control, {path}.citations"
+
+
+def test_changes_of_tools_inside_a_summary_are_looked_into():
+    def summary(change):
+        return conversation(
+            ("assistant", [{"type": "compaction", "content": "s", "tool_changes": [change]}]), ("user", "u")
+        )
+
+    hosted = {
+        "type": "tool_addition",
+        "tool": {"type": "mcp_tool_reference", "server_name": "s", "name": "x"},
+    }
+    path = "messages.0.content.0.tool_changes.0"
+    assert refusal(summary(hosted)) == f"{path}.tool.type: Extra inputs are not permitted"
+    with pytest.raises(TurnFault) as caught:
+        findings(summary({"type": "widget"}))
+    assert message_of(caught.value).startswith(f"{path}.type: unknown value 'widget'")
+
+
 def test_hosted_tools_are_refused_for_themselves_even_when_they_are_chosen():
     request = body(
         tools=[{"type": "web_search_20250305", "name": "web_search"}],
@@ -344,3 +368,7 @@ def test_every_row_has_a_reason_and_says_where_forwarded_values_go():
         assert row.reason, row.path
         if row.plain and not row.silent:
             assert row.wire, row.path
+
+
+def test_every_row_that_speaks_has_samples():
+    assert [row.path for row in SURFACE.ledger.rows.values() if not row.silent and not row.samples] == []

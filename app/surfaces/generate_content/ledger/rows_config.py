@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from app.ledger import Disposition, Parameter
-from app.ledger.parameter import judged_above
 from app.surfaces.generate_content.ledger import rules
 from app.turn.features import Feature
 
@@ -287,16 +286,14 @@ _MEDIA = [
 def _whole(parent: Parameter, *fields: str) -> list[Parameter]:
     """A row and its fields, which share its fate and are told under its name."""
     below = [
-        Parameter(f"{parent.path}{name}", parent.disposition, f"part of {parent.path}", rule=judged_above)
+        Parameter(f"{parent.path}{name}", parent.disposition, f"part of {parent.path}", silent=True)
         for name in fields
     ]
     return [parent, *below]
 
 
 _TOP = [
-    Parameter(
-        "model", EMULATED, "the URL names the model; a body that names another is refused", rule=judged_above
-    ),
+    Parameter("model", EMULATED, "the URL names the model; a body that names another is a 400", silent=True),
     *_whole(
         Parameter(
             "safetySettings",

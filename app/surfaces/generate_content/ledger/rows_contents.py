@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from app.ledger import Disposition, Parameter
-from app.ledger.parameter import judged_above
 from app.surfaces.generate_content.ledger import rules
 from app.turn.features import Feature
 
@@ -19,7 +18,8 @@ _CONTENTS = [
     Parameter(
         "contents",
         FORWARDED,
-        "the conversation; one bare object is a list of one",
+        "the conversation; calls and results in it are refused where the upstream has no tools",
+        rule=rules.contents,
         wire="messages[]",
         samples=([{"parts": [{"text": "one"}]}], [{"parts": [{"text": "two"}]}]),
     ),
@@ -28,13 +28,27 @@ _CONTENTS = [
         FORWARDED,
         "the caller's turn; an absent role means it too",
         wire="messages[].source",
+        samples=({"role": "user", "parts": [{"text": "one"}]}, {"parts": [{"text": "two"}]}),
     ),
-    Parameter("contents[].role=model", FORWARDED, "the model's turn", wire="messages[].source"),
+    Parameter(
+        "contents[].role=model",
+        FORWARDED,
+        "the model's turn",
+        wire="messages[].source",
+        samples=(
+            {"role": "model", "parts": [{"text": "one"}]},
+            {"role": "model", "parts": [{"text": "two"}]},
+        ),
+    ),
     Parameter(
         "contents[].role=function",
         FORWARDED,
         "older spelling of the turn with tool results",
         wire="messages[].source",
+        samples=(
+            {"role": "function", "parts": [{"functionResponse": {"name": "f", "response": {"output": "1"}}}]},
+            {"role": "function", "parts": [{"functionResponse": {"name": "f", "response": {"output": "2"}}}]},
+        ),
     ),
     Parameter(
         "contents[].parts",
@@ -107,8 +121,6 @@ _CALLS = [
         CALL,
         FORWARDED,
         "a call that the model made earlier",
-        feature=Feature.TOOLS,
-        without=REFUSED,
         wire="messages[].tool_calls",
         samples=({"name": "f", "args": {"x": "1"}}, {"name": "f", "args": {"x": "2"}}),
     ),
@@ -147,8 +159,6 @@ _CALLS = [
         RESPONSE,
         FORWARDED,
         "what a call returned",
-        feature=Feature.TOOLS,
-        without=REFUSED,
         wire="messages[].tool_call_id",
         samples=({"name": "f", "response": {"output": "1"}}, {"name": "f", "response": {"output": "2"}}),
     ),
@@ -240,9 +250,7 @@ def _history(kind: str, reason: str, samples: tuple[dict[str, object], ...], *fi
     """A hosted tool's history, rendered as text, and the fields that the text is made of."""
     row = Parameter(f"{PART}.{kind}", EMULATED, reason, wire="messages[].text", samples=samples)
     below = [
-        Parameter(
-            f"{PART}.{kind}.{name}", EMULATED, f"part of the text that {kind} becomes", rule=judged_above
-        )
+        Parameter(f"{PART}.{kind}.{name}", EMULATED, f"part of the text that {kind} becomes", silent=True)
         for name in fields
     ]
     return [row, *below]
@@ -286,7 +294,7 @@ _HOSTED_HISTORY = [
     ),
 ]
 
-_LABELS = {
+_LABELS: dict[str, tuple[str, tuple[object, ...]]] = {
     "videoMetadata": ("how to cut a video, which could not be sent anyway", ({"fps": 1}, {"fps": 2})),
     "audioTranscription": (
         "transcript of audio, which could not be sent anyway",
@@ -305,42 +313,40 @@ _LABELS = {
         "which cells of a sheet to read; sheets could not be sent anyway",
         ({"sheetIndex": 1}, {"sheetIndex": 2}),
     ),
+    "mediaResolution": (
+        "how finely to look at an image is the upstream's choice",
+        ({"level": "MEDIA_RESOLUTION_LOW"}, {"level": "MEDIA_RESOLUTION_HIGH"}),
+    ),
+    "mediaProcessing": ("how to process media is the upstream's choice", ("STATIC", "AGENTIC")),
+    "partMetadata": ("the caller's own labels", ({"a": 1}, {"a": 2})),
 }
 
 
-def _labels(at: str) -> list[Parameter]:
+_LABELS_OF_RESULTS = frozenset(
+    {
+        "videoMetadata",
+        "audioMetadata",
+        "documentMetadata",
+        "spreadsheetMetadata",
+        "mediaResolution",
+        "mediaProcessing",
+    }
+)
+
+
+def _labels(at: str, only: frozenset[str] | None = None) -> list[Parameter]:
     """Fields beside a part's data; none of them has a counterpart upstream."""
-    rows = [
-        Parameter(f"{at}.{name}", IGNORED, reason, samples=samples)
+    return [
+        Parameter(
+            f"{at}.{name}",
+            IGNORED,
+            reason,
+            samples=samples,
+            neutral=("MEDIA_PROCESSING_UNSPECIFIED",) if name == "mediaProcessing" else ({},),
+        )
         for name, (reason, samples) in _LABELS.items()
+        if only is None or name in only
     ]
-    rows.append(
-        Parameter(
-            f"{at}.mediaResolution",
-            IGNORED,
-            "how finely to look at an image is the upstream's choice",
-            samples=({"level": "MEDIA_RESOLUTION_LOW"}, {"level": "MEDIA_RESOLUTION_HIGH"}),
-        )
-    )
-    rows.append(
-        Parameter(
-            f"{at}.mediaProcessing",
-            IGNORED,
-            "how to process media is the upstream's choice",
-            neutral=("MEDIA_PROCESSING_UNSPECIFIED",),
-            samples=("STATIC", "AGENTIC"),
-        )
-    )
-    rows.append(
-        Parameter(
-            f"{at}.partMetadata",
-            IGNORED,
-            "the caller's own labels",
-            neutral=({},),
-            samples=({"a": 1}, {"a": 2}),
-        )
-    )
-    return rows
 
 
 _SYSTEM = [
@@ -379,7 +385,7 @@ _SYSTEM = [
         "systemInstruction.role",
         EMULATED,
         "any role is taken: the text is the system prompt whatever it says",
-        rule=judged_above,
+        silent=True,
         samples=("user", "system"),
     ),
 ]
@@ -390,6 +396,6 @@ ROWS = [
     *_CALLS,
     *_HOSTED_HISTORY,
     *_labels(PART),
-    *_labels(f"{RESPONSE}.parts[]"),
+    *_labels(f"{RESPONSE}.parts[]", _LABELS_OF_RESULTS),
     *_SYSTEM,
 ]

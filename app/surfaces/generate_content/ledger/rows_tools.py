@@ -117,13 +117,18 @@ _CHOICE = [
         "toolConfig", FORWARDED, "by field, below", samples=({"functionCallingConfig": {"mode": "AUTO"}},)
     ),
     Parameter(CONFIG, FORWARDED, "by field, below", samples=({"mode": "AUTO"},)),
-    Parameter(f"{CONFIG}.mode=MODE_UNSPECIFIED", FORWARDED, "the default, which is AUTO"),
+    Parameter(
+        f"{CONFIG}.mode=MODE_UNSPECIFIED",
+        FORWARDED,
+        "the default, which is AUTO",
+    ),
     Parameter(f"{CONFIG}.mode=AUTO", FORWARDED, "the model chooses, as it does unasked"),
     Parameter(
         f"{CONFIG}.mode=NONE",
         EMULATED,
         "no calls: the tools are withheld, and a call that comes all the same fails the turn",
         exact=True,
+        samples=({"mode": "NONE"},),
         wire="tool_choice.option_name",
     ),
     Parameter(
@@ -132,6 +137,7 @@ _CHOICE = [
         "a call must happen, which only an upstream with a tool choice can see to",
         feature=Feature.TOOL_CHOICE,
         rule=rules.mode_any,
+        samples=({"mode": "ANY"},),
         wire="tool_choice.option_name",
     ),
     Parameter(
@@ -140,6 +146,7 @@ _CHOICE = [
         "the model chooses, and calls must conform to their schemas: strict is set on every tool",
         feature=Feature.STRICT_TOOLS,
         rule=rules.mode_validated,
+        samples=({"mode": "VALIDATED"},),
         wire="tools[].strict",
     ),
     Parameter(

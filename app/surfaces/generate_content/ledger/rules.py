@@ -9,6 +9,7 @@ from app.ledger import Context, Disposition, Outcome
 from app.surfaces.generate_content import signatures
 from app.surfaces.generate_content.decode_config import ENUM_TYPE, JSON_TYPE, PLAIN_TYPE
 from app.turn.features import Feature
+from app.turn.turn import ToolCallPart, ToolResultPart
 
 EMULATED, IGNORED, REFUSED = Disposition.EMULATED, Disposition.IGNORED, Disposition.REFUSED
 
@@ -43,6 +44,18 @@ def thought_signature(value: Any, context: Context, path: str) -> Sequence[Outco
     """A seal of ours that holds its text shares the fate of thoughts; the decoder tells of foreign ones."""
     if signatures.looks_like_blob(value) and Feature.REASONING_HISTORY not in context.features:
         return (Outcome(IGNORED, feature=Feature.REASONING_HISTORY),)
+    return ()
+
+
+def contents(value: Any, context: Context, path: str) -> Sequence[Outcome]:
+    """A history of calls and results needs an upstream that has tools."""
+    if Feature.TOOLS in context.features:
+        return ()
+    for message in context.turn.messages:
+        for part in message.parts:
+            if isinstance(part, ToolCallPart | ToolResultPart):
+                problem = "the upstream of this model takes no tools"
+                return (Outcome(REFUSED, at=part.path, feature=Feature.TOOLS, problem=problem),)
     return ()
 
 

@@ -10,9 +10,9 @@ requests of Claude Code 2.1.332 for the fields that no SDK has.
 """
 
 from app.ledger import Ledger
-from app.surfaces.messages.ledger.rows_blocks import BLOCK_ROWS, BLOCK_TAGS
+from app.surfaces.messages.ledger.rows_blocks import BLOCK_ROWS, BLOCK_SAME, BLOCK_TAGS
 from app.surfaces.messages.ledger.rows_body import BODY_ROWS, BODY_TAGS
-from app.surfaces.messages.ledger.rows_history import HISTORY_ROWS
+from app.surfaces.messages.ledger.rows_history import HISTORY_ROWS, HISTORY_SAME
 from app.surfaces.messages.ledger.rows_tools import TOOL_ROWS, TOOL_TAGS
 
 __all__ = ["LEDGER"]
@@ -21,4 +21,5 @@ LEDGER = Ledger(
     "messages",
     [*BODY_ROWS, *BLOCK_ROWS, *HISTORY_ROWS, *TOOL_ROWS],
     tags={**BODY_TAGS, **BLOCK_TAGS, **TOOL_TAGS},
+    same={**BLOCK_SAME, **HISTORY_SAME},
 )

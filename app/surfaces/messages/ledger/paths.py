@@ -1,4 +1,4 @@
-"""Where content blocks stand."""
+"""Where content blocks stand, and what may stand on each of them."""
 
 from __future__ import annotations
 
@@ -10,3 +10,7 @@ RESULT = "messages[].content[type=tool_result].content[]"
 def of(kind: str, key: str) -> str:
     """The path of ``key`` in blocks of ``kind``."""
     return f"messages[].content[type={kind}].{key}"
+
+
+CACHE_REASON = "a cache breakpoint; where an upstream caches is its own affair"
+CACHE_SAMPLES = ({"type": "ephemeral"}, {"type": "ephemeral", "ttl": "1h"})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.ledger import Disposition, Parameter
 from app.surfaces.messages.ledger import rules
-from app.surfaces.messages.ledger.paths import BLOCK, RESULT, of
+from app.surfaces.messages.ledger.paths import BLOCK, CACHE_REASON, CACHE_SAMPLES, RESULT, of
 from app.turn.features import Feature
 
 FORWARDED, EMULATED = Disposition.FORWARDED, Disposition.EMULATED
@@ -15,17 +15,11 @@ BLOCK_TAGS: dict[str, tuple[str, str | None]] = {
     BLOCK: ("type", None),
     "messages[].content[].source": ("type", None),
     "messages[].content[].source.content[]": ("type", None),
-    "messages[].content[].source.content[].source": ("type", None),
     "messages[].content[].content[]": ("type", None),
-    "messages[].content[].content[].source": ("type", None),
-    "messages[].content[].content[].source.content[]": ("type", None),
-    "messages[].content[].content[].source.content[].source": ("type", None),
     "messages[].content[].tool": ("type", None),
+    "messages[].content[].tool_changes[]": ("type", None),
     "messages[].content[].tool.definition": ("type", "custom"),
 }
-
-_CACHE_SAMPLES = ({"type": "ephemeral"}, {"type": "ephemeral", "ttl": "1h"})
-_CACHE_REASON = "a cache breakpoint; where an upstream caches is its own affair"
 
 _MESSAGES = [
     Parameter(
@@ -36,11 +30,14 @@ _MESSAGES = [
         samples=([{"role": "user", "content": "a"}], [{"role": "user", "content": "b"}]),
         wire="messages[].text",
     ),
-    Parameter("messages[].role=user", FORWARDED, "what the caller says", wire="messages[].source"),
+    Parameter(
+        "messages[].role=user", FORWARDED, "what the caller says", samples=("user",), wire="messages[].source"
+    ),
     Parameter(
         "messages[].role=assistant",
         FORWARDED,
         "what the model said; as the last message it is a prefill, which is sent as it is and said to be emulated",
+        samples=("assistant",),
         wire="messages[].source",
     ),
     Parameter(
@@ -72,7 +69,7 @@ _MESSAGES = [
         neutral=("never",),
         samples=("next_user_message",),
     ),
-    Parameter(f"{BLOCK}.cache_control", IGNORED, _CACHE_REASON, samples=_CACHE_SAMPLES),
+    Parameter(f"{BLOCK}.cache_control", IGNORED, CACHE_REASON, samples=CACHE_SAMPLES),
     *(
         Parameter(f"{BLOCK}.cache_control.{key}", IGNORED, "part of the breakpoint", silent=True)
         for key in ("type", "ttl", "scope")
@@ -83,7 +80,7 @@ _MESSAGES = [
 def _text_rows(block: str, kind: str) -> list[Parameter]:
     """Rows of text blocks at ``block``; ``kind`` is the same place with ``[type=text]``."""
     return [
-        Parameter(f"{block}.type=text", FORWARDED, "text", wire="messages[].text"),
+        Parameter(f"{block}.type=text", FORWARDED, "text", samples=("text",), wire="messages[].text"),
         Parameter(f"{kind}.text", FORWARDED, "its text", samples=("a", "b"), wire="messages[].text"),
         Parameter(
             f"{kind}.citations",
@@ -107,28 +104,6 @@ def _image_rows(block: str, kind: str) -> list[Parameter]:
             samples=("image",),
             wire="messages[].images",
         ),
-        Parameter(f"{kind}.source", FORWARDED, "where the image is", wire="messages[].images"),
-        Parameter(f"{kind}.source.type=base64", FORWARDED, "in the request", wire="messages[].images"),
-        Parameter(
-            f"{kind}.source.data",
-            FORWARDED,
-            "the image as base64 text, passed as it stands",
-            samples=("iVBORw0KGgo=", "iVBORw0KGgoA"),
-            wire="messages[].images[].base64_data",
-        ),
-        Parameter(
-            f"{kind}.source.media_type",
-            FORWARDED,
-            "its MIME type",
-            samples=("image/png", "image/jpeg"),
-            wire="messages[].images[].mime_type",
-        ),
-        Parameter(f"{kind}.source.type=url", REFUSED, "remote URLs are not fetched", samples=("url",)),
-        Parameter(f"{kind}.source.url", REFUSED, "part of the source", silent=True),
-        Parameter(
-            f"{kind}.source.type=file", REFUSED, "names a file that the vendor holds", samples=("file",)
-        ),
-        Parameter(f"{kind}.source.file_id", REFUSED, "part of the source", silent=True),
         Parameter(
             f"{kind}.transformations",
             IGNORED,
@@ -138,9 +113,46 @@ def _image_rows(block: str, kind: str) -> list[Parameter]:
     ]
 
 
+def _remote_rows(source: str) -> list[Parameter]:
+    """Rows of the kinds of a source that is not in the request."""
+    return [
+        Parameter(f"{source}.type=url", REFUSED, "remote URLs are not fetched", samples=("url",)),
+        Parameter(f"{source}.url", REFUSED, "part of the source", silent=True),
+        Parameter(f"{source}.type=file", REFUSED, "names a file that the vendor holds", samples=("file",)),
+        Parameter(f"{source}.file_id", REFUSED, "part of the source", silent=True),
+    ]
+
+
+_IMAGE_SOURCE = of("image", "source")
+_IMAGE_SOURCE_ROWS = [
+    Parameter(_IMAGE_SOURCE, FORWARDED, "where the image is", silent=True, wire="messages[].images"),
+    Parameter(
+        f"{_IMAGE_SOURCE}.type=base64",
+        FORWARDED,
+        "in the request",
+        samples=("base64",),
+        wire="messages[].images",
+    ),
+    Parameter(
+        f"{_IMAGE_SOURCE}.data",
+        FORWARDED,
+        "the image as base64 text, passed as it stands",
+        samples=("iVBORw0KGgo=", "iVBORw0KGgoA"),
+        wire="messages[].images[].base64_data",
+    ),
+    Parameter(
+        f"{_IMAGE_SOURCE}.media_type",
+        FORWARDED,
+        "its MIME type",
+        samples=("image/png", "image/jpeg"),
+        wire="messages[].images[].mime_type",
+    ),
+    *_remote_rows(_IMAGE_SOURCE),
+]
+
+
 def _document_rows(block: str, kind: str) -> list[Parameter]:
     """Rows of document blocks at ``block``; ``kind`` is the same place with ``[type=document]``."""
-    inner = f"{kind}.source.content[]"
     return [
         Parameter(
             f"{block}.type=document",
@@ -159,32 +171,42 @@ def _document_rows(block: str, kind: str) -> list[Parameter]:
             )
             for key in ("title", "context")
         ),
-        Parameter(f"{kind}.source", FORWARDED, "where the text is", wire="messages[].text"),
-        Parameter(f"{kind}.source.type=text", FORWARDED, "in the request", wire="messages[].text"),
-        Parameter(f"{kind}.source.data", FORWARDED, "its text", samples=("a", "b"), wire="messages[].text"),
-        Parameter(
-            f"{kind}.source.media_type", EMULATED, "plain text is text", exact=True, samples=("text/plain",)
-        ),
-        Parameter(f"{kind}.source.type=content", FORWARDED, "text and images", wire="messages[].text"),
-        Parameter(
-            f"{kind}.source.content",
-            FORWARDED,
-            "a string, or blocks",
-            samples=("a", "b"),
-            wire="messages[].text",
-        ),
-        Parameter(f"{kind}.source.type=base64", REFUSED, "no upstream reads PDF", samples=("base64",)),
-        Parameter(f"{kind}.source.type=url", REFUSED, "remote URLs are not fetched", samples=("url",)),
-        Parameter(f"{kind}.source.url", REFUSED, "part of the source", silent=True),
-        Parameter(
-            f"{kind}.source.type=file", REFUSED, "names a file that the vendor holds", samples=("file",)
-        ),
-        Parameter(f"{kind}.source.file_id", REFUSED, "part of the source", silent=True),
-        *_text_rows(inner, inner.removesuffix("[]") + "[type=text]"),
-        *_image_rows(inner, inner.removesuffix("[]") + "[type=image]"),
-        Parameter(f"{inner}.cache_control", IGNORED, _CACHE_REASON, samples=_CACHE_SAMPLES),
         *_citation_rows(kind),
     ]
+
+
+_DOCUMENT_SOURCE = of("document", "source")
+_DOCUMENT_SOURCE_ROWS = [
+    Parameter(_DOCUMENT_SOURCE, FORWARDED, "where the text is", silent=True, wire="messages[].text"),
+    Parameter(
+        f"{_DOCUMENT_SOURCE}.type=text",
+        FORWARDED,
+        "in the request",
+        samples=("text",),
+        wire="messages[].text",
+    ),
+    Parameter(f"{_DOCUMENT_SOURCE}.data", FORWARDED, "its text", samples=("a", "b"), wire="messages[].text"),
+    Parameter(f"{_DOCUMENT_SOURCE}.media_type", EMULATED, "plain text is text", silent=True),
+    Parameter(
+        f"{_DOCUMENT_SOURCE}.type=content",
+        FORWARDED,
+        "text and images",
+        samples=("content",),
+        wire="messages[].text",
+    ),
+    Parameter(
+        f"{_DOCUMENT_SOURCE}.content",
+        FORWARDED,
+        "a string, or blocks",
+        samples=("a", "b"),
+        wire="messages[].text",
+    ),
+    Parameter(f"{_DOCUMENT_SOURCE}.type=base64", REFUSED, "no upstream reads PDF", samples=("base64",)),
+    *_remote_rows(_DOCUMENT_SOURCE),
+    *_text_rows(f"{_DOCUMENT_SOURCE}.content[]", f"{_DOCUMENT_SOURCE}.content[type=text]"),
+    *_image_rows(f"{_DOCUMENT_SOURCE}.content[]", f"{_DOCUMENT_SOURCE}.content[type=image]"),
+    Parameter(f"{_DOCUMENT_SOURCE}.content[].cache_control", IGNORED, CACHE_REASON, samples=CACHE_SAMPLES),
+]
 
 
 def _citation_rows(kind: str) -> list[Parameter]:
@@ -212,15 +234,27 @@ def _search_result_rows(block: str, kind: str) -> list[Parameter]:
         ),
         *(
             Parameter(f"{kind}.{key}", FORWARDED, f"the {key}", samples=("a", "b"), wire="messages[].text")
-            for key in ("title", "source", "content")
+            for key in ("title", "source")
         ),
+        Parameter(f"{kind}.content", FORWARDED, "its text blocks", silent=True, wire="messages[].text"),
         *_citation_rows(kind),
     ]
 
 
+_SEARCH_TEXT = f"{of('search_result', 'content')}[]"
+_SEARCH_TEXT_ROWS = [
+    *_text_rows(_SEARCH_TEXT, f"{of('search_result', 'content')}[type=text]"),
+    Parameter(f"{_SEARCH_TEXT}.cache_control", IGNORED, CACHE_REASON, samples=CACHE_SAMPLES),
+]
+
+
 _CALLS = [
     Parameter(
-        f"{BLOCK}.type=tool_use", FORWARDED, "a call that the model made", wire="messages[].tool_calls"
+        f"{BLOCK}.type=tool_use",
+        FORWARDED,
+        "a call that the model made",
+        samples=("tool_use",),
+        wire="messages[].tool_calls",
     ),
     Parameter(
         of("tool_use", "id"),
@@ -247,7 +281,13 @@ _CALLS = [
         samples=({"type": "code_execution_20250825", "tool_id": "a"}, {"type": "code_execution_20260120"}),
     ),
     Parameter(of("tool_use", "toolset_name"), IGNORED, "toolsets are hosted", samples=("a", "b")),
-    Parameter(f"{BLOCK}.type=tool_result", FORWARDED, "what a call returned", wire="messages[].tool_call_id"),
+    Parameter(
+        f"{BLOCK}.type=tool_result",
+        FORWARDED,
+        "what a call returned",
+        samples=("tool_result",),
+        wire="messages[].tool_call_id",
+    ),
     Parameter(
         of("tool_result", "tool_use_id"),
         FORWARDED,
@@ -303,14 +343,27 @@ _CALLS = [
         )
         for key in ("tabs", "state_changes")
     ),
-    Parameter(f"{RESULT}.cache_control", IGNORED, _CACHE_REASON, samples=_CACHE_SAMPLES),
+    Parameter(f"{RESULT}.cache_control", IGNORED, CACHE_REASON, samples=CACHE_SAMPLES),
 ]
+
+_IN_RESULT = RESULT.removesuffix("[]")
+_IN_A_MESSAGE = "messages[role=user].content"
+BLOCK_SAME = {
+    f"{_IN_RESULT}[type=image].source": f"{_IN_A_MESSAGE}[type=image].source",
+    f"{_IN_RESULT}[type=document].source": f"{_IN_A_MESSAGE}[type=document].source",
+    f"{_IN_RESULT}[type=search_result].content[]": f"{_IN_A_MESSAGE}[type=search_result].content[]",
+    f"{_DOCUMENT_SOURCE}.content[type=image].source": f"{_IN_A_MESSAGE}[type=image].source",
+}
+"""Places that hold what another place holds."""
 
 BLOCK_ROWS = [
     *_MESSAGES,
     *_text_rows(BLOCK, "messages[].content[type=text]"),
     *_image_rows(BLOCK, "messages[].content[type=image]"),
+    *_IMAGE_SOURCE_ROWS,
     *_document_rows(BLOCK, "messages[].content[type=document]"),
+    *_DOCUMENT_SOURCE_ROWS,
     *_search_result_rows(BLOCK, "messages[].content[type=search_result]"),
+    *_SEARCH_TEXT_ROWS,
     *_CALLS,
 ]

@@ -89,7 +89,9 @@ _CORE = [
         samples=("be brief", "be long"),
         wire="system_prompt",
     ),
-    Parameter("system[].type=text", FORWARDED, "a stretch of system text", wire="system_prompt"),
+    Parameter(
+        "system[].type=text", FORWARDED, "a stretch of system text", samples=("text",), wire="system_prompt"
+    ),
     Parameter(
         "system[].text",
         FORWARDED,
@@ -190,8 +192,20 @@ _OUTPUT = [
         samples=SCHEMA_SAMPLES,
         wire="system_prompt",
     ),
-    Parameter("output_config.format.type=json_schema", FORWARDED, "JSON by a schema", wire="system_prompt"),
-    Parameter("output_config.format.schema", FORWARDED, "the schema, carried whole", wire="system_prompt"),
+    Parameter(
+        "output_config.format.type=json_schema",
+        FORWARDED,
+        "JSON by a schema",
+        samples=("json_schema",),
+        wire="system_prompt",
+    ),
+    Parameter(
+        "output_config.format.schema",
+        FORWARDED,
+        "the schema, carried whole",
+        silent=True,
+        wire="system_prompt",
+    ),
     Parameter(
         "output_format",
         EMULATED,
@@ -200,8 +214,16 @@ _OUTPUT = [
         samples=SCHEMA_SAMPLES,
         wire="system_prompt",
     ),
-    Parameter("output_format.type=json_schema", FORWARDED, "JSON by a schema", wire="system_prompt"),
-    Parameter("output_format.schema", FORWARDED, "the schema, carried whole", wire="system_prompt"),
+    Parameter(
+        "output_format.type=json_schema",
+        FORWARDED,
+        "JSON by a schema",
+        samples=("json_schema",),
+        wire="system_prompt",
+    ),
+    Parameter(
+        "output_format.schema", FORWARDED, "the schema, carried whole", silent=True, wire="system_prompt"
+    ),
 ]
 
 _PREFERENCES = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.ledger import Disposition, Parameter
-from app.surfaces.messages.ledger.paths import BLOCK, of
+from app.surfaces.messages.ledger.paths import BLOCK, CACHE_REASON, CACHE_SAMPLES, of
 from app.surfaces.messages.ledger.rows_tools import offered_tool_rows
 from app.turn.features import Feature
 
@@ -52,8 +52,6 @@ _HOSTED_RESULTS = {
     "advisor_tool_result": ("tool_use_id", "content"),
     "mcp_tool_result": ("tool_use_id", "content", "is_error"),
 }
-HISTORY_KINDS = frozenset(_HOSTED_CALLS | _HOSTED_RESULTS)
-"""Blocks of tools that ran on the vendor's servers: finished history, told to the model as text."""
 
 _HISTORY = [
     *(
@@ -132,9 +130,13 @@ def _tool_change_rows(kind: str, reason: str) -> list[Parameter]:
     tool = _TOOL.format(kind)
     return [
         Parameter(f"{BLOCK}.type={kind}", EMULATED, reason, samples=(kind,), wire="tools[].name"),
-        Parameter(tool, FORWARDED, "the tool", wire="tools[].name"),
+        Parameter(tool, FORWARDED, "the tool", silent=True, wire="tools[].name"),
         Parameter(
-            f"{tool}.type=tool_reference", FORWARDED, "one of the request's tools", wire="tools[].name"
+            f"{tool}.type=tool_reference",
+            FORWARDED,
+            "one of the request's tools",
+            samples=("tool_reference",),
+            wire="tools[].name",
         ),
         Parameter(f"{tool}.name", FORWARDED, "its name", samples=("f", "g"), wire="tools[].name"),
         *(
@@ -150,11 +152,36 @@ def _tool_change_rows(kind: str, reason: str) -> list[Parameter]:
 _TOOL_CHANGES = [
     *_tool_change_rows("tool_addition", "the tool is offered from now on"),
     Parameter(
-        f"{_TOOL.format('tool_addition')}.type=tool_definition", FORWARDED, "a new tool", wire="tools[].name"
+        f"{_TOOL.format('tool_addition')}.type=tool_definition",
+        FORWARDED,
+        "a new tool",
+        samples=("tool_definition",),
+        wire="tools[].name",
     ),
-    Parameter(f"{_TOOL.format('tool_addition')}.definition", FORWARDED, "the tool", wire="tools[].name"),
+    Parameter(
+        f"{_TOOL.format('tool_addition')}.definition", FORWARDED, "the tool", silent=True, wire="tools[].name"
+    ),
     *offered_tool_rows(f"{_TOOL.format('tool_addition')}.definition"),
     *_tool_change_rows("tool_removal", "the tool is no longer offered"),
+    *(
+        Parameter(
+            f"{of('compaction', 'tool_changes')}[].type={kind}",
+            EMULATED,
+            "see tool_changes",
+            silent=True,
+            wire="tools[].name",
+        )
+        for kind in ("tool_addition", "tool_removal")
+    ),
+    Parameter(
+        f"{of('compaction', 'tool_changes')}[].cache_control", IGNORED, CACHE_REASON, samples=CACHE_SAMPLES
+    ),
 ]
+
+HISTORY_SAME = {
+    f"{of('compaction', 'tool_changes')}[type={kind}].tool": f"messages[role=user].content[type={kind}].tool"
+    for kind in ("tool_addition", "tool_removal")
+}
+"""Places that hold what another place holds."""
 
 HISTORY_ROWS = [*_THINKING, *_HISTORY, *_TOOL_CHANGES]

@@ -83,7 +83,13 @@ def offered_tool_rows(prefix: str) -> list[Parameter]:
     custom = prefix.removesuffix("[]") + "[type=custom]"
     editor = prefix.removesuffix("[]") + "[type=text_editor_20250728]"
     return [
-        Parameter(f"{prefix}.type=custom", FORWARDED, "a tool of the caller's own", wire="tools[].name"),
+        Parameter(
+            f"{prefix}.type=custom",
+            FORWARDED,
+            "a tool of the caller's own",
+            samples=("custom",),
+            wire="tools[].name",
+        ),
         *(
             Parameter(
                 f"{prefix}.type={kind}",
