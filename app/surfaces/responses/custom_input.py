@@ -70,14 +70,17 @@ class CustomInput:
 
     def _take(self) -> str:
         """Take the whole characters from what is held, up to the closing quote."""
-        found = _STRING.match(self._held)
-        assert found is not None
-        piece, rest = self._held[: found.end()], self._held[found.end() :]
-        if rest.startswith('"'):
-            self._state = "after"
-            rest = ""
-        elif len(rest) >= _UNICODE_ESCAPE:  # \u without four digits is no escape: as it stands
-            piece, rest = piece + "\\" + rest[:2], rest[2:]
+        piece, rest = "", self._held
+        while True:
+            found = _STRING.match(rest)
+            assert found is not None
+            piece, rest = piece + rest[: found.end()], rest[found.end() :]
+            if rest.startswith('"'):
+                self._state = "after"
+                rest = ""
+            if len(rest) < _UNICODE_ESCAPE:
+                break
+            piece, rest = piece + "\\" + rest[:2], rest[2:]  # \u without four digits is no escape
         text = _decode(piece)
         if self._state == "inside" and text and "\ud800" <= text[-1] <= "\udbff":
             text, rest = text[:-1], piece[-_UNICODE_ESCAPE:] + rest

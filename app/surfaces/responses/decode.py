@@ -71,9 +71,10 @@ def decode(body: dict[str, Any], seals: Seals) -> Decoded:
     reader = InputReader(book, seals)
     if instructions := string(body, "instructions"):
         reader.system.append(instructions)
-    reader.read(required(body, "input", ""))
-    if not reader.messages and not reader.system:
+    items = required(body, "input", "")
+    if items in ("", []):
         raise invalid("must not be empty", "input")
+    reader.read(items)
     check_tool_history(reader.messages)
     choice, notes = decode_tool_choice(body.get("tool_choice"), book)
     shows_summary, seals_reasoning = _reasoning(body)

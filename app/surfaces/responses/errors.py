@@ -84,8 +84,8 @@ def fault_reply(fault: TurnFault) -> FaultReply:
         "param": fault.param,
         "code": code_of(fault),
     }
-    if fault.kind is FaultKind.DROUGHT:
-        error["drought"] = dict(fault.details)
+    if "drought" in fault.details:
+        error["drought"] = fault.details["drought"]
     return FaultReply(wording.status, orjson.dumps({"error": error}))
 
 

@@ -53,11 +53,13 @@ def test_responses_words_every_kind_of_fault() -> None:
 
 
 def test_responses_drought_says_which_models_still_run() -> None:
-    details = {"threshold": 5, "allowed_models": ["a"]}
+    drought = {"threshold": 5, "allowed_models": ["a"]}
 
-    status, error = error_of(TurnFault(FaultKind.DROUGHT, "the model is withheld", details=details))
+    status, error = error_of(
+        TurnFault(FaultKind.DROUGHT, "the model is withheld", details={"drought": drought})
+    )
 
-    assert (status, error["code"], error["drought"]) == (503, "drought_mode", details)
+    assert (status, error["code"], error["drought"]) == (503, "drought_mode", drought)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,9 @@ from __future__ import annotations
 from app.ledger import Ledger
 from app.seals import Seals
 from app.surfaces.responses.errors import SURFACE
+from app.surfaces.responses.ledger.examples import with_samples
 from app.surfaces.responses.ledger.rows_calls import CALL_ROWS
+from app.surfaces.responses.ledger.rows_choice import CHOICE_ROWS
 from app.surfaces.responses.ledger.rows_input import input_rows
 from app.surfaces.responses.ledger.rows_request import REQUEST_ROWS
 from app.surfaces.responses.ledger.rows_tools import TOOL_ROWS
@@ -36,5 +38,5 @@ SAME = {
 
 def make_ledger(seals: Seals) -> Ledger:
     """The ledger; ``seals`` tells reasoning that Candor handed out from anyone else's."""
-    rows = [*REQUEST_ROWS, *input_rows(seals), *CALL_ROWS, *TOOL_ROWS]
-    return Ledger(SURFACE, rows, tags=TAGS, same=SAME)
+    rows = [*REQUEST_ROWS, *CHOICE_ROWS, *input_rows(seals), *CALL_ROWS, *TOOL_ROWS]
+    return Ledger(SURFACE, map(with_samples, rows), tags=TAGS, same=SAME)

@@ -150,6 +150,7 @@ def _reasoning(seals: Seals) -> Iterator[Parameter]:
         feature=Feature.REASONING_HISTORY,
         rule=rules.sealed_reasoning(seals),
         wire="messages[].reasoning",
+        samples=(seals.wrap("first thought"), seals.wrap("second thought")),
     )
     yield Parameter(
         f"{item}.summary",

@@ -1,4 +1,4 @@
-"""Rows of the request's top level and its config objects.
+"""Rows of the request's top level and its config objects, `tool_choice` apart.
 
 Source: the ``openai`` package's ``ResponseCreateParams``; ``client_metadata``, ``generate`` and ``top_k`` are
 sent by clients though no SDK lists them, ``personality`` belongs to ``/v1/responses/input_tokens``.
@@ -103,133 +103,6 @@ _TURN = [
         "By field.",
         silent=True,
         samples=({"include_obfuscation": False}, {"include_obfuscation": True}),
-    ),
-]
-
-_TOOL_CHOICE = [
-    Parameter(
-        "tool_choice",
-        FORWARDED,
-        "none and subsets withhold tools; a force is sent where the upstream carries it, else ignored.",
-        feature=Feature.TOOL_CHOICE,
-        neutral=("auto",),
-        rule=rules.tool_choice,
-        wire="tool_choice.option_name",
-        samples=("required", "none"),
-    ),
-    Parameter(
-        "tool_choice.type=function",
-        FORWARDED,
-        "Forces one function; decided with `tool_choice`.",
-        silent=True,
-        wire="tool_choice.tool_name",
-        samples=({"type": "function", "name": "f"}, {"type": "function", "name": "g"}),
-    ),
-    Parameter(
-        "tool_choice.type=custom",
-        FORWARDED,
-        "Forces one custom tool, as the function that it is wrapped in; decided with `tool_choice`.",
-        silent=True,
-        wire="tool_choice.tool_name",
-    ),
-    Parameter(
-        "tool_choice.type=shell",
-        FORWARDED,
-        "Forces the client-run shell; decided with `tool_choice`.",
-        silent=True,
-        wire="tool_choice.tool_name",
-    ),
-    Parameter(
-        "tool_choice.type=apply_patch",
-        FORWARDED,
-        "Forces the client-run patch tool; decided with `tool_choice`.",
-        silent=True,
-        wire="tool_choice.tool_name",
-    ),
-    Parameter(
-        "tool_choice.type=allowed_tools",
-        EMULATED,
-        "Tools that are not in the list are withheld; decided with `tool_choice`.",
-        silent=True,
-    ),
-    Parameter(
-        "tool_choice[type=allowed_tools].mode",
-        EMULATED,
-        "auto or required; decided with `tool_choice`.",
-        silent=True,
-        samples=("auto", "required"),
-    ),
-    Parameter(
-        "tool_choice[type=allowed_tools].tools",
-        EMULATED,
-        "Kept in order; a hosted tool that must or alone may be called cannot be.",
-        silent=True,
-        samples=([{"type": "function", "name": "f"}], [{"type": "function", "name": "g"}]),
-    ),
-    *(
-        Parameter(f"tool_choice[type={kind}].{name}", FORWARDED, "Names the forced tool.", silent=True)
-        for kind in ("function", "custom")
-        for name in ("name", "namespace")
-    ),
-    *(
-        Parameter(f"tool_choice.type={kind}", REFUSED, "A hosted tool is demanded that no upstream runs.")
-        for kind in (
-            "file_search",
-            "web_search",
-            "web_search_2025_08_26",
-            "web_search_preview",
-            "web_search_preview_2025_03_11",
-            "computer",
-            "computer_use",
-            "computer_use_preview",
-            "image_generation",
-            "code_interpreter",
-            "mcp",
-            "programmatic_tool_calling",
-        )
-    ),
-    *(
-        Parameter(
-            f"tool_choice[type=mcp].{name}", REFUSED, "Goes with its choice, which is refused.", silent=True
-        )
-        for name in ("name", "server_label")
-    ),
-    *(
-        Parameter(
-            f"tool_choice[type=allowed_tools].tools[].type={kind}",
-            EMULATED,
-            "One allowed tool; decided with `tool_choice`.",
-            silent=True,
-        )
-        for kind in (
-            "function",
-            "custom",
-            "shell",
-            "local_shell",
-            "apply_patch",
-            "tool_search",
-            "file_search",
-            "web_search",
-            "web_search_2025_08_26",
-            "web_search_preview",
-            "web_search_preview_2025_03_11",
-            "computer",
-            "computer_use",
-            "computer_use_preview",
-            "image_generation",
-            "code_interpreter",
-            "mcp",
-            "programmatic_tool_calling",
-        )
-    ),
-    *(
-        Parameter(
-            f"tool_choice[type=allowed_tools].tools[].{name}",
-            EMULATED,
-            "Names the allowed tool.",
-            silent=True,
-        )
-        for name in ("name", "namespace", "server_label")
     ),
 ]
 
@@ -519,7 +392,6 @@ _SERVICE = [
 
 REQUEST_ROWS = [
     *_TURN,
-    *_TOOL_CHOICE,
     *_TEXT,
     *_REASONING,
     *_INCLUDE,

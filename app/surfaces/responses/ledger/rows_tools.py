@@ -164,15 +164,16 @@ def _client_run() -> Iterator[Parameter]:
         )
 
 
+_SEARCH_FIELDS = (
+    "external_web_access",
+    "filters",
+    "search_context_size",
+    "user_location",
+    "search_content_types",
+)
 _WITHHELD_FIELDS = {
-    "web_search": (
-        "external_web_access",
-        "filters",
-        "search_context_size",
-        "user_location",
-        "search_content_types",
-    ),
-    "web_search_2025_08_26": ("external_web_access", "filters", "search_context_size", "user_location"),
+    "web_search": _SEARCH_FIELDS,
+    "web_search_2025_08_26": _SEARCH_FIELDS,
     "web_search_preview": ("search_content_types", "search_context_size", "user_location"),
     "web_search_preview_2025_03_11": ("search_content_types", "search_context_size", "user_location"),
     "image_generation": (
