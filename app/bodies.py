@@ -9,7 +9,6 @@ from typing import IO, Any, Protocol
 
 import orjson
 import zstandard
-from werkzeug.exceptions import ClientDisconnected
 
 from app.turn.faults import FaultKind, TurnFault, invalid
 
@@ -30,7 +29,7 @@ def read_body(stream: IO[bytes], content_length: int | None, encoding: str, limi
     inflate = _inflater(encoding.strip().lower())
     try:
         body = stream.read(limit + 1 if content_length is None else content_length)
-    except (OSError, ClientDisconnected) as error:
+    except Exception as error:  # servers have exceptions of their own for broken framing and lost callers
         raise invalid("the request body could not be read to its end") from error
     if len(body) > limit:
         raise _too_large(limit)

@@ -37,7 +37,17 @@ REQUEST_HEADERS = (
 )
 """Headers that real clients send; whatever else a preflight asks for is allowed too."""
 
-EXPOSED_HEADERS = "x-request-id, request-id, retry-after, x-should-retry, x-candor-ignored, x-candor-emulated, preference-applied"
+EXPOSED_HEADERS = (
+    "x-request-id",
+    "request-id",
+    "retry-after",
+    "x-should-retry",
+    "x-candor-ignored",
+    "x-candor-emulated",
+    "preference-applied",
+)
+"""Headers of replies that a page may read."""
+
 PREFLIGHT_AGE_S = 3600
 _MOST_HEADERS = 100
 _TOKEN = re.compile(r"[a-z0-9!#$%&'*+.^_`|~-]{1,100}")
@@ -71,7 +81,7 @@ def install(app: Flask, origins: Collection[str]) -> None:
         if allowed is not None:
             response.headers["Access-Control-Allow-Origin"] = allowed
             if "Access-Control-Allow-Methods" not in response.headers:
-                response.headers["Access-Control-Expose-Headers"] = EXPOSED_HEADERS
+                response.headers["Access-Control-Expose-Headers"] = ", ".join(EXPOSED_HEADERS)
         return response
 
 

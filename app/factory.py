@@ -29,6 +29,7 @@ from app.operator.routes import blueprint as operator_blueprint
 from app.pipeline import Pipeline, Services
 from app.seals import Seals, load_key
 from app.settings import Settings, SettingsError
+from app.stores.shelf import open_shelf
 from app.surfaces import chat_completions, generate_content, messages, responses
 from app.surfaces.surface import Surface, SurfaceTools
 from app.turn.faults import FaultKind, TurnFault, as_fault
@@ -66,7 +67,10 @@ def create_app(settings: Settings | None = None, *, new_session_id: Callable[[],
     if misspelt:
         services.log.warning("unknown_switches", names=misspelt)
     pipeline = Pipeline(services)
-    tools = SurfaceTools(Seals(load_key(settings.seal_key, Path(settings.state_dir) / "seal.key")))
+    tools = SurfaceTools(
+        Seals(load_key(settings.seal_key, Path(settings.state_dir) / "seal.key")),
+        open_shelf(settings, services.log, services.metrics),
+    )
     surfaces = {surface.name: surface for surface in (package.create(tools) for package in _SURFACES)}
     _check_strict_parameters(settings, surfaces)
     for package, surface in zip(_SURFACES, surfaces.values(), strict=True):

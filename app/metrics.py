@@ -114,6 +114,21 @@ class Metrics:
             registry=self.registry,
             multiprocess_mode="livesum",
         )
+        self.entries_stored = self._counter(
+            "entries_stored", "Replies that were kept, by kind (response or completion).", "kind"
+        )
+        self.entries_not_stored = self._counter(
+            "entries_not_stored",
+            "Replies that were to be kept and were not, by kind and reason (too_large or store_down).",
+            "kind",
+            "reason",
+        )
+        self.entries_evicted = self._counter(
+            "entries_evicted", "Kept replies that made room for newer ones, by bound (caller or total).", "bound"
+        )
+        self.entry_outages = self._counter(
+            "entry_outages", "Times that a worker lost the store of replies and kept none for a while."
+        )
         self._unknown_parameters: set[str] = set()
 
     def _counter(self, name: str, meaning: str, *labels: str) -> Counter:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import contextlib
 import hashlib
 import hmac
 import os
@@ -64,10 +65,8 @@ def load_key(configured: str, key_file: Path) -> bytes:
         try:
             os.write(handle, secrets.token_hex(32).encode())
             os.fchmod(handle, 0o600)
-            try:
+            with contextlib.suppress(FileExistsError):
                 os.link(name, key_file)
-            except FileExistsError:
-                pass
         finally:
             os.close(handle)
             os.unlink(name)

@@ -277,6 +277,53 @@ class Settings:
         "CANDOR_STORE_RETRY_S", "2", "Seconds between two looks at a store that is down.", _number(0.01, 3600)
     )
 
+    # Stored replies
+    store_responses: bool = _switch(
+        "CANDOR_STORE_RESPONSES",
+        "1",
+        "Keep responses, and chat completions with `store`, for their caller; 0 keeps none and says so.",
+        _flag,
+    )
+    stored_ttl_s: float = _switch(
+        "CANDOR_STORED_TTL_S", "2592000", "Seconds for which a reply is kept (30 days).", _number(1, 315360000)
+    )
+    stored_entry_kb: int = _switch(
+        "CANDOR_STORED_ENTRY_KB",
+        "4096",
+        "Largest reply that is kept, with its input, in KiB, compressed; a larger one says `store: false`.",
+        _integer(4, 65536),
+    )
+    stored_caller_mb: int = _switch(
+        "CANDOR_STORED_CALLER_MB",
+        "128",
+        "Most that is kept for one caller, in MiB, compressed; beyond it the oldest go.",
+        _integer(1, 1048576),
+    )
+    stored_caller_count: int = _switch(
+        "CANDOR_STORED_CALLER_COUNT",
+        "20000",
+        "Most replies that are kept for one caller; beyond it the oldest go.",
+        _integer(1, 10000000),
+    )
+    stored_total_mb: int = _switch(
+        "CANDOR_STORED_TOTAL_MB",
+        "512",
+        "Most that is kept in all, in MiB, compressed; beyond it the oldest go.",
+        _integer(1, 1048576),
+    )
+    stored_total_count: int = _switch(
+        "CANDOR_STORED_TOTAL_COUNT",
+        "100000",
+        "Most replies that are kept in all; beyond it the oldest go.",
+        _integer(1, 10000000),
+    )
+    stored_chain: int = _switch(
+        "CANDOR_STORED_CHAIN",
+        "1000",
+        "Most responses that `previous_response_id` goes back through; a longer chain is a 400.",
+        _integer(1, 100000),
+    )
+
     # Capacity
     cooldown_s: float = _switch(
         "CANDOR_COOLDOWN_S",

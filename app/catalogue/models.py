@@ -79,15 +79,20 @@ def load_catalogue(settings: Settings, upstreams: Collection[str]) -> Catalogue:
     """Read the models file. Raises SettingsError naming CANDOR_MODELS and what is wrong with it."""
     path = Path(settings.models) if settings.models else DEFAULT_FILE
     try:
-        models = [_model(row, upstreams) for row in tomllib.loads(path.read_text())["model"]]
+        models = [_model(row, upstreams) for row in _tables(tomllib.loads(path.read_text("utf-8")))]
         _check_names(models)
     except OSError as error:
         raise SettingsError(f"CANDOR_MODELS={str(path)!r}: {error.strerror}") from None
-    except KeyError:
-        raise SettingsError(f"CANDOR_MODELS={str(path)!r}: has no [[model]] table") from None
-    except (ValueError, TypeError) as error:
+    except ValueError as error:
         raise SettingsError(f"CANDOR_MODELS={str(path)!r}: {error}") from None
     return Catalogue(models, "connect" if settings.unknown_models == "forward" else None)
+
+
+def _tables(file: dict[str, Any]) -> list[dict[str, Any]]:
+    tables = file.get("model")
+    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+        raise ValueError("has no [[model]] table")
+    return tables
 
 
 def _model(row: dict[str, Any], upstreams: Collection[str]) -> Model:
@@ -98,6 +103,10 @@ def _model(row: dict[str, Any], upstreams: Collection[str]) -> Model:
             raise ValueError(f"unknown key '{key}' in [[model]]")
         if not isinstance(value, wanted) or isinstance(value, bool):
             raise ValueError(f"'{key}' of model '{row.get('id')}' has the wrong type")
+        if isinstance(value, int) and value < 1:
+            raise ValueError(f"'{key}' of model '{row.get('id')}' is not positive")
+        if isinstance(value, list) and not all(isinstance(alias, str) and alias for alias in value):
+            raise ValueError(f"an alias of model '{row.get('id')}' is not a text")
     if not row.get("id"):
         raise ValueError("a [[model]] has no id")
     if row.get("upstream") not in upstreams:

@@ -8,8 +8,10 @@ import zlib
 
 import pytest
 import zstandard
+from gunicorn.http.errors import InvalidChunkSize, NoMoreData
 from hypothesis import given
 from hypothesis import strategies as st
+from werkzeug.exceptions import ClientDisconnected
 
 from app.bodies import parse_object, read_body
 from app.turn.faults import FaultKind, TurnFault
@@ -124,7 +126,9 @@ def test_a_damaged_checksum_is_noticed() -> None:
     assert fault_of(bytes(whole), "gzip").problem == "the request body is not valid gzip data"
 
 
-@pytest.mark.parametrize("encoding", ["br", "compress", "gzip, gzip", "gzip, identity", "zstd,gzip", "*", "gzip;q=1"])
+@pytest.mark.parametrize(
+    "encoding", ["br", "compress", "gzip, gzip", "gzip, identity", "zstd,gzip", "*", "gzip;q=1"]
+)
 def test_other_codings_and_lists_of_them_are_unsupported(encoding: str) -> None:
     fault = fault_of(TEXT, encoding)
     assert fault.kind is FaultKind.WRONG_ENCODING
@@ -162,7 +166,10 @@ def test_an_announced_length_beyond_the_limit_is_refused_before_a_byte_is_read()
 
 
 def test_too_large_tells_the_limit_in_mib() -> None:
-    assert fault_of(b"", length=(32 << 20) + 1, limit=32 << 20).problem == "the request body is larger than 32 MiB"
+    assert (
+        fault_of(b"", length=(32 << 20) + 1, limit=32 << 20).problem
+        == "the request body is larger than 32 MiB"
+    )
 
 
 @pytest.mark.parametrize("encoding", ["", "gzip"])
@@ -175,20 +182,23 @@ def test_a_body_shorter_than_announced_is_refused(encoding: str) -> None:
     )
 
 
-def test_a_stream_that_breaks_off_is_a_bad_request_not_a_defect() -> None:
+@pytest.mark.parametrize(
+    "error", [OSError("connection reset"), ClientDisconnected(), InvalidChunkSize(b"zz"), NoMoreData()]
+)
+def test_a_stream_that_cannot_be_read_is_a_bad_request_not_a_defect(error: Exception) -> None:
     class Broken(io.BytesIO):
         def read(self, size: int | None = -1) -> bytes:
-            raise OSError("connection reset")
+            raise error
 
     with pytest.raises(TurnFault) as caught:
-        read_body(Broken(), 10, "", LIMIT)
+        read_body(Broken(), None, "", LIMIT)
     assert caught.value.problem == "the request body could not be read to its end"
 
 
 BOMB_BYTES = 100 << 20
 BOMBS = {
-    "gzip": lambda zeros: gzip.compress(zeros, 9),
-    "deflate": lambda zeros: zlib.compress(zeros, 9),
+    "gzip": lambda zeros: gzip.compress(zeros, 1),
+    "deflate": lambda zeros: zlib.compress(zeros, 1),
     "zstd": lambda zeros: zstandard.ZstdCompressor(level=3).compress(zeros),
 }
 
@@ -196,7 +206,7 @@ BOMBS = {
 @pytest.mark.parametrize("encoding", BOMBS)
 def test_a_bomb_is_refused_without_being_inflated(encoding: str) -> None:
     bomb = BOMBS[encoding](bytes(BOMB_BYTES))
-    assert len(bomb) < 200_000
+    assert len(bomb) < 500_000
     resident_before_kb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     tracemalloc.start()
     try:
@@ -233,17 +243,21 @@ def test_whatever_is_sent_gives_the_bytes_or_a_fault(data: bytes, encoding: str,
 
 @given(st.binary(max_size=300), st.sampled_from(sorted(ENCODERS)))
 def test_random_bytes_under_a_coding_never_cause_a_defect(data: bytes, encoding: str) -> None:
+    kinds: list[FaultKind] = []
     try:
         read(data, encoding)
     except TurnFault as fault:
-        assert fault.kind in (FaultKind.INVALID_REQUEST, FaultKind.TOO_LARGE)
+        kinds.append(fault.kind)
+    assert kinds in ([], [FaultKind.INVALID_REQUEST], [FaultKind.TOO_LARGE])
 
 
 def test_an_object_is_parsed() -> None:
     assert parse_object(b' {"a": [1, 2.5, null, true, "\xc3\xa9"]} ') == {"a": [1, 2.5, None, True, "é"]}
 
 
-@pytest.mark.parametrize("body", [b"", b" ", b"{", b'{"a":1}x', b'{"a":NaN}', b"{'a':1}", b'{"a":"\xff"}', b"\xef\xbb\xbf{}"])
+@pytest.mark.parametrize(
+    "body", [b"", b" ", b"{", b'{"a":1}x', b'{"a":NaN}', b"{'a':1}", b'{"a":"\xff"}', b"\xef\xbb\xbf{}"]
+)
 def test_what_is_no_json_is_refused_with_the_place(body: bytes) -> None:
     with pytest.raises(TurnFault) as caught:
         parse_object(body)

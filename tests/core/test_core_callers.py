@@ -14,7 +14,9 @@ OPEN = Callers([])
 NAME_OF_ALPHA = hashlib.sha256(b"alpha").hexdigest()[:32]
 
 
-def problem_of(callers: Callers, headers: dict[str, str], peer: str | None = "127.0.0.1", key: str | None = None) -> str:
+def problem_of(
+    callers: Callers, headers: dict[str, str], peer: str | None = "127.0.0.1", key: str | None = None
+) -> str:
     with pytest.raises(TurnFault) as caught:
         callers.authenticate(headers, peer, key)
     assert (caught.value.kind, caught.value.code) == (FaultKind.AUTHENTICATION, "invalid_api_key")
@@ -65,7 +67,9 @@ def test_the_same_key_in_two_places_is_one_key(headers: dict[str, str], key: str
         ({"x-api-key": "alpha"}, "beta"),
     ],
 )
-def test_two_different_keys_are_refused_even_when_both_are_valid(headers: dict[str, str], key: str | None) -> None:
+def test_two_different_keys_are_refused_even_when_both_are_valid(
+    headers: dict[str, str], key: str | None
+) -> None:
     assert problem_of(KEYED, headers, key=key) == "two different API keys were sent"
 
 
@@ -92,11 +96,25 @@ def test_a_key_that_is_not_among_them_is_refused_and_not_repeated(key: str) -> N
 
 
 def test_without_keys_a_loopback_peer_is_served_whatever_key_it_sends() -> None:
-    assert OPEN.authenticate({"authorization": "Bearer any", "x-api-key": "other"}, "127.0.0.1", None) == "loopback"
+    assert (
+        OPEN.authenticate({"authorization": "Bearer any", "x-api-key": "other"}, "127.0.0.1", None)
+        == "loopback"
+    )
 
 
 LOCAL_PEERS = ["127.0.0.1", "127.8.9.10", "::1", "::1%lo", "::ffff:127.0.0.1"]
-FOREIGN_PEERS = [None, "", "unix:", "10.0.0.1", "192.0.2.1", "0.0.0.0", "::", "fe80::1%eth0", "::ffff:10.0.0.1", "localhost"]
+FOREIGN_PEERS = [
+    None,
+    "",
+    "unix:",
+    "10.0.0.1",
+    "192.0.2.1",
+    "0.0.0.0",
+    "::",
+    "fe80::1%eth0",
+    "::ffff:10.0.0.1",
+    "localhost",
+]
 
 
 @pytest.mark.parametrize("peer", LOCAL_PEERS)
@@ -152,7 +170,9 @@ def test_an_origin_that_is_listed_is_not_foreign() -> None:
     assert listed.authenticate({"origin": "https://app.example"}, "127.0.0.1", None) == "loopback"
 
 
-@pytest.mark.parametrize("origin", ["https://app.example:444", "http://app.example", "https://app.example.evil", "*"])
+@pytest.mark.parametrize(
+    "origin", ["https://app.example:444", "http://app.example", "https://app.example.evil", "*"]
+)
 def test_an_origin_is_listed_only_as_a_whole(origin: str) -> None:
     assert not is_local({"origin": origin}, "127.0.0.1", ("https://app.example",))
 
@@ -184,7 +204,11 @@ def test_keys_of_the_switch_and_of_the_file_add_up(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("content", "problem"),
-    [(None, "No such file or directory"), (b"# none\n\n", "holds no key"), (b"\xff\xfe", "is not UTF-8 text")],
+    [
+        (None, "No such file or directory"),
+        (b"# none\n\n", "holds no key"),
+        (b"\xff\xfe", "is not UTF-8 text"),
+    ],
 )
 def test_a_keys_file_without_keys_stops_the_start_naming_the_switch(
     tmp_path: Path, content: bytes | None, problem: str
@@ -220,5 +244,7 @@ def test_operator_pages_go_by_the_operator_key_on_loopback_too(headers: dict[str
         ({"origin": "https://app.example"}, "127.0.0.1", False),
     ],
 )
-def test_operator_pages_without_a_key_go_by_the_loopback_rule(headers: dict[str, str], peer: str, may: bool) -> None:
+def test_operator_pages_without_a_key_go_by_the_loopback_rule(
+    headers: dict[str, str], peer: str, may: bool
+) -> None:
     assert operator_may("", headers, peer) is may

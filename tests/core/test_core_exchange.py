@@ -71,7 +71,8 @@ def test_a_header_made_to_be_slow_is_read_at_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("seconds", "value"), [(0, 1), (0.001, 1), (1, 1), (1.001, 2), (29.5, 30), (30, 30), (-5, 1), (3600, 3600)]
+    ("seconds", "value"),
+    [(0, 1), (0.001, 1), (1, 1), (1.001, 2), (29.5, 30), (30, 30), (-5, 1), (3600, 3600)],
 )
 def test_retry_after_is_whole_rounded_up_and_at_least_one(seconds: float, value: int) -> None:
     assert retry_after(seconds) == value
@@ -104,7 +105,9 @@ def test_findings_are_told_in_headers() -> None:
 
 @pytest.mark.parametrize("status", [401, 403, 404, 405, 413, 415])
 def test_a_permanent_fault_tells_clients_not_to_retry(status: int) -> None:
-    assert list(fault_headers(TurnFault(FaultKind.INVALID_REQUEST, "x"), status)) == [("x-should-retry", "false")]
+    assert list(fault_headers(TurnFault(FaultKind.INVALID_REQUEST, "x"), status)) == [
+        ("x-should-retry", "false")
+    ]
 
 
 @pytest.mark.parametrize("status", [400, 429, 500, 502, 503, 504, 529])

@@ -94,7 +94,7 @@ def test_every_switch_whose_values_can_be_bad_has_a_bad_value_here_or_a_bounded_
 
 
 @pytest.mark.parametrize("name", [*rows_parsed_by("_number"), *rows_parsed_by("_integer")])
-@pytest.mark.parametrize("value", ["many", "-1", "99999999", "nan", " 1"])
+@pytest.mark.parametrize("value", ["many", "-1", "999999999999", "nan", " 1"])
 def test_every_number_is_bounded(name: str, value: str) -> None:
     with pytest.raises(SettingsError, match=f"^{name}=.*: must be a (whole )?number from"):
         load({name: value})
@@ -126,7 +126,12 @@ def test_a_bad_value_of_a_secret_is_not_repeated() -> None:
 
 def test_secrets_are_not_in_the_text_of_settings() -> None:
     secrets = {row.name: f"sqlite:secret-{row.name}" for _, row in switches() if row.secret}
-    assert {"CANDOR_API_KEYS", "CANDOR_OPERATOR_KEY", "CANDOR_SEAL_KEY", "DEVIN_CONNECT_TOKEN"} <= secrets.keys()
+    assert {
+        "CANDOR_API_KEYS",
+        "CANDOR_OPERATOR_KEY",
+        "CANDOR_SEAL_KEY",
+        "DEVIN_CONNECT_TOKEN",
+    } <= secrets.keys()
     assert "secret-" not in repr(load(secrets))
 
 
@@ -172,7 +177,9 @@ def test_tags_are_read(text: str, tags: dict[str, int]) -> None:
 
 
 def test_stop_reasons_are_read() -> None:
-    reasons = load({"DEVIN_CONNECT_STOP_REASON_MAP": "3=length, 5=content_filter,6=stop"}).connect_stop_reason_map
+    reasons = load(
+        {"DEVIN_CONNECT_STOP_REASON_MAP": "3=length, 5=content_filter,6=stop"}
+    ).connect_stop_reason_map
     assert reasons == {3: "length", 5: "content_filter", 6: "stop"}
 
 
@@ -189,13 +196,20 @@ def test_origins_are_read(text: str, origins: tuple[str, ...]) -> None:
     assert load({"CANDOR_CORS_ORIGINS": text}).cors_origins == origins
 
 
-@pytest.mark.parametrize(("text", "url"), [("https://up.example/", "https://up.example"), ("http://h:1/a/", "http://h:1/a")])
+@pytest.mark.parametrize(
+    ("text", "url"), [("https://up.example/", "https://up.example"), ("http://h:1/a/", "http://h:1/a")]
+)
 def test_a_base_url_loses_its_last_slash(text: str, url: str) -> None:
     assert load({"DEVIN_CONNECT_BASE_URL": text}).connect_base_url == url
 
 
 def test_names_that_no_switch_has_are_found() -> None:
-    environ = {"CANDOR_HANDLNG": "strict", "DEVIN_CONNECT_TOOLCHOICE": "1", "CANDOR_HANDLING": "strict", "PATH": "/bin"}
+    environ = {
+        "CANDOR_HANDLNG": "strict",
+        "DEVIN_CONNECT_TOOLCHOICE": "1",
+        "CANDOR_HANDLING": "strict",
+        "PATH": "/bin",
+    }
     assert unknown_names(environ) == ["CANDOR_HANDLNG", "DEVIN_CONNECT_TOOLCHOICE"]
 
 
@@ -223,7 +237,9 @@ def test_the_page_marks_what_is_unconfirmed_and_what_is_secret() -> None:
 def test_the_example_environment_is_read_by_a_shell_and_holds_the_defaults(tmp_path: Path) -> None:
     uncommented = re.sub(r"^#(?=[A-Z_]+=)", "", settings_docs.example(), flags=re.M)
     (tmp_path / "env").write_text(uncommented)
-    shown = subprocess.check_output(["env", "-i", "sh", "-ec", "set -a; . ./env; env"], cwd=tmp_path, text=True)
+    shown = subprocess.check_output(
+        ["env", "-i", "sh", "-ec", "set -a; . ./env; env"], cwd=tmp_path, text=True
+    )
     environ = dict(line.split("=", 1) for line in shown.splitlines())
     assert load(environ) == Settings()
     assert {row.name for _, row in switches()} <= environ.keys()
