@@ -5,6 +5,7 @@ of a worker's main loop, which beats while its threads stream: it never ends a t
 """
 
 import atexit
+import gc
 import math
 import mmap
 import os
@@ -78,6 +79,16 @@ def when_ready(server: Any) -> None:
 def post_fork(server: Any, worker: Any) -> None:
     """A worker begins."""
     worker.master_stops = server.stops
+
+
+def post_worker_init(worker: Any) -> None:
+    """The app is loaded: keep the garbage collector off what lives as long as the worker.
+
+    A turn makes few cycles and many objects; collecting at every 700 of them costs a long history a third.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
 
 
 def child_exit(server: Any, worker: Any) -> None:

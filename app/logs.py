@@ -33,7 +33,9 @@ class EventLog:
                 "event": event,
                 **fields,
             }
-            self._logger.log(level, orjson.dumps(line, default=str).decode())
+            text = orjson.dumps(line, default=str).decode()
+            # Not Logger.log: that walks the stack to find its caller, which no line shows.
+            self._logger.handle(logging.LogRecord("candor", level, "", 0, text, None, None))
 
     def info(self, event: str, **fields: Any) -> None:
         """An event worth a line."""

@@ -124,7 +124,9 @@ class Metrics:
             "reason",
         )
         self.entries_evicted = self._counter(
-            "entries_evicted", "Kept replies that made room for newer ones, by bound (caller or total).", "bound"
+            "entries_evicted",
+            "Kept replies that made room for newer ones, by bound (caller or total).",
+            "bound",
         )
         self.entry_outages = self._counter(
             "entry_outages", "Times that a worker lost the store of replies and kept none for a while."

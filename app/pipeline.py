@@ -3,6 +3,8 @@
 1. authenticate  2. read and decode  3. resolve the model  4. ledger: refuse what must be refused
 5. gates  6. lease a token  7. open the upstream  8. wait for the first event that speaks  9. send
 
+A turn that fails transiently before it speaks goes back to step 6 for another token (``app.capacity.attempts``).
+
 Permanent faults come from steps 1 to 4, transient ones from 5 on: a caller that is told to come back later must
 never loop on a request that can never succeed. Nothing before step 6 touches a token, nothing before step 7
 costs an upstream turn.
@@ -26,24 +28,26 @@ from app.accounts import Accounts, OutcomeCounter
 from app.bodies import parse_object, read_body
 from app.callers import Callers
 from app.capacity import Capacity
+from app.capacity.attempts import Attempts, Budget
 from app.catalogue.models import Catalogue, Model
 from app.client_watch import watch_of
 from app.drain import Drain
 from app.exchange import Exchange, fault_headers, preferred_handling
 from app.ledger import Context, Findings, judge
 from app.logs import EventLog
+from app.lookup import Desk
 from app.metrics import Metrics
 from app.run import Run
 from app.settings import Settings
 from app.streaming import StreamBody
-from app.surfaces.surface import Decoded, ReplyFacts, RequestFacts, Surface
+from app.surfaces.surface import Decoded, Found, Lookup, ReplyFacts, RequestFacts, Surface
 from app.turn.estimate import estimate_input
-from app.turn.faults import ClientGone, TurnFault, as_fault
+from app.turn.faults import ClientGone, as_fault
 from app.turn.features import Feature
 from app.turn.fold import Fold
 from app.turn.tool_choice import plan
 from app.turn.turn import Turn
-from app.upstreams import Upstream
+from app.upstreams import EventStream, Lease, Upstream
 
 CLIENT_CLOSED_REQUEST = 499
 """Status of the reply that nobody reads; it shows in logs only."""
@@ -88,6 +92,7 @@ class Pipeline:
 
     def __init__(self, services: Services) -> None:
         self._services = services
+        self._desk = Desk(services.callers, services.accounts, services.settings)
         self._strict_rows: dict[str, frozenset[str]] = {}
 
     def serve(self, surface: Surface, facts: RequestFacts) -> Response:
@@ -109,10 +114,16 @@ class Pipeline:
         exchange = Exchange()
         try:
             admitted = self._admit(surface, facts, exchange)
+            if admitted.decoded.deferred is not None:
+                raise admitted.decoded.deferred
         except Exception as error:
             return self._failed(surface, exchange, error)
         self._services.metrics.usage_estimated.labels(surface.name).inc()
         return _json(200, orjson.dumps(render(estimate_input(admitted.turn))), exchange.headers())
+
+    def look_up(self, surface: Surface, act: Callable[[Lookup], Found]) -> Response:
+        """Authenticate the current Flask request and answer what ``act`` finds; no turn runs."""
+        return self._desk.answer(surface.name, act)
 
     # Steps 1 to 4: permanent faults.
 
@@ -120,6 +131,7 @@ class Pipeline:
         services = self._services
         query_key = facts.query.get("key") if request.path.startswith(_QUERY_KEY_PATHS) else None
         exchange.caller = services.callers.authenticate(facts.headers, request.remote_addr, query_key)
+        facts.caller = exchange.caller
         exchange.preference = preferred_handling(facts.headers.get("prefer"))
         limit = services.settings.max_body_mb << 20
         raw = read_body(
@@ -176,36 +188,48 @@ class Pipeline:
 
     def _gate(self, admitted: Admitted) -> None:
         self._services.drain.gate()
+        if admitted.decoded.deferred is not None:
+            raise admitted.decoded.deferred
         if admitted.upstream.needs_lease:
             self._services.capacity.gate(admitted.model)
 
     def _start(self, surface: Surface, admitted: Admitted, exchange: Exchange) -> Run:
         services, turn, upstream = self._services, admitted.turn, admitted.upstream
-        lease = None
         caller = watch_of(request.environ)
-        if upstream.needs_lease:
-            lease = services.capacity.lease(admitted.model, turn.session_key)
-        services.metrics.upstream_turns.labels(upstream.name).inc()
+
+        def open_on(lease: Lease | None) -> EventStream:
+            services.metrics.upstream_turns.labels(upstream.name).inc()
+            return upstream.open(turn, admitted.model.selector, lease, caller)
+
         services.metrics.turns_running.inc()
         try:
-            stream = upstream.open(turn, admitted.model.selector, lease, caller)
-        except BaseException as error:
+            stream = self._lease_and_open(admitted, open_on) if upstream.needs_lease else open_on(None)
+        except BaseException:
             services.metrics.turns_running.dec()
-            if lease is not None:
-                services.capacity.release(lease, error if isinstance(error, TurnFault) else None)
             raise
 
         def closed() -> None:
             services.metrics.turns_running.dec()
             services.metrics.turn_seconds.labels(surface.name).observe(time.monotonic() - exchange.started)
             services.drain.turn_ended(caller)
-            if lease is not None:
-                services.capacity.release(lease, run.fault)
 
         services.drain.turn_started(caller)
         outcomes = OutcomeCounter(services.metrics, turn, upstream.features)
-        run = Run(stream, turn, outcomes, closed, services.drain)
-        return run
+        return Run(stream, turn, outcomes, closed, services.drain)
+
+    def _lease_and_open(self, admitted: Admitted, open_on: Callable[[Lease], EventStream]) -> EventStream:
+        """Steps 6 and 7; the stream goes back to them for another token if it fails before it speaks."""
+        settings = self._services.settings
+        attempts = Attempts(
+            self._services.capacity,
+            self._services.metrics,
+            Budget(settings.retry_budget, settings.retry_deadline_s),
+            admitted.model,
+            admitted.turn,
+            open_on,
+        )
+        attempts.open()
+        return attempts
 
     # Steps 8 and 9.
 

@@ -103,8 +103,10 @@ class Run:
         """Free the upstream's stream, cancelling it when the turn has not finished, and close the books once."""
         if not self._closed:
             self._closed = True
-            self._stream.close()
-            self._on_close()
+            try:
+                self._stream.close()
+            finally:
+                self._on_close()
 
 
 def speaks(events: list[Event]) -> bool:

@@ -285,7 +285,10 @@ class Settings:
         _flag,
     )
     stored_ttl_s: float = _switch(
-        "CANDOR_STORED_TTL_S", "2592000", "Seconds for which a reply is kept (30 days).", _number(1, 315360000)
+        "CANDOR_STORED_TTL_S",
+        "2592000",
+        "Seconds for which a reply is kept (30 days).",
+        _number(1, 315360000),
     )
     stored_entry_kb: int = _switch(
         "CANDOR_STORED_ENTRY_KB",

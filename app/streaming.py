@@ -111,8 +111,10 @@ class StreamBody:
     def _end(self, error: Exception | None) -> None:
         if not self._ended:
             self._ended = True
-            self._run.close()
-            self._on_end(error)
+            try:
+                self._run.close()
+            finally:
+                self._on_end(error)
 
     def close(self) -> None:
         """The server is done with this body; a turn that still runs lost its caller."""

@@ -95,7 +95,7 @@ class ClientSocket:
             self._sock.shutdown(socket.SHUT_RDWR)
 
     def _send(self, data: bytes) -> None:
-        size = self._write_size or len(data)
+        size = self._write_size or len(data) or 1
         for start in range(0, len(data), size):
             self._sendall(data[start : start + size])
 

@@ -16,10 +16,19 @@ KEPT_S = 30 * 86_400.0
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """Tokens and their conditions by name, as they were read together."""
+    """Tokens and their conditions by name, as they were read together.
+
+    ``quota_told`` is whether any token's quota was ever told: without, there is no drought to look for.
+    """
 
     tokens: TokenSet
     conditions: Mapping[str, Condition]
+    quota_told: bool
+
+
+def view_of(tokens: TokenSet, conditions: Mapping[str, Condition]) -> View:
+    """A view, with what follows from its parts."""
+    return View(tokens, conditions, any(condition.quota is not None for condition in conditions.values()))
 
 
 class Board:
@@ -63,7 +72,7 @@ class Board:
         conditions = {
             name: decoded(values.get(key)).in_generation(tokens.generation) for key, name in keys.items()
         }
-        view = View(tokens, conditions)
+        view = view_of(tokens, conditions)
         with self._writing:
             if writes == self._writes or self._view is None:
                 self._view = view
@@ -85,7 +94,7 @@ class Board:
         with self._writing:
             self._writes += 1
             if self._view is not None and token.name in self._view.conditions:
-                self._view = View(self._view.tokens, {**self._view.conditions, token.name: after})
+                self._view = view_of(self._view.tokens, {**self._view.conditions, token.name: after})
         return before, after
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 import threading
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from app.capacity.tokens import Token
 
@@ -14,7 +14,8 @@ class FairChoice:
     """Gives each token a share of the turns by its weight (stride scheduling).
 
     Each turn moves a token ahead by 1/weight; the one that is furthest behind comes next, the file's order
-    breaking ties. A token that was away starts level with the others: it does not make up what it missed.
+    breaking ties. A token that was away starts level with the others: it does not make up what it missed, nor
+    what it was picked for while it was full.
     """
 
     def __init__(self) -> None:
@@ -22,26 +23,22 @@ class FairChoice:
         self._ahead: dict[str, float] = {}
         self._level = 0.0
 
-    def pick(self, tokens: Iterable[Token]) -> Token:
-        """The token whose turn it is, moved ahead. ``tokens`` is not empty."""
+    def pick(self, tokens: Collection[Token]) -> Token:
+        """The token whose turn it is, moved ahead. ``tokens``, those that can serve, is not empty."""
         with self._lock:
-            token = min(tokens, key=lambda each: max(self._ahead.get(each.name, 0.0), self._level))
-            self._advance(token)
+            token = min(tokens, key=self._place)
+            self._level = self._place(token)
+            self._ahead[token.name] = self._level + 1 / token.weight
             return token
 
-    def took(self, token: Token) -> None:
-        """A turn went to ``token`` for another reason; it counts all the same, but does not move the level."""
+    def took(self, token: Token, tokens: Collection[Token]) -> None:
+        """A turn went to ``token`` of ``tokens`` for another reason; it counts all the same."""
         with self._lock:
-            self._ahead[token.name] = max(self._ahead.get(token.name, 0.0), self._level) + 1 / token.weight
+            self._level = min(map(self._place, tokens))
+            self._ahead[token.name] = self._place(token) + 1 / token.weight
 
-    def undo(self, token: Token) -> None:
-        """The token was picked, but could not be had."""
-        with self._lock:
-            self._ahead[token.name] = self._ahead.get(token.name, 0.0) - 1 / token.weight
-
-    def _advance(self, token: Token) -> None:
-        self._level = max(self._ahead.get(token.name, 0.0), self._level)
-        self._ahead[token.name] = self._level + 1 / token.weight
+    def _place(self, token: Token) -> float:
+        return max(self._ahead.get(token.name, 0.0), self._level)
 
 
 def in_order_for(session_key: str, tokens: Iterable[Token]) -> list[Token]:

@@ -26,13 +26,19 @@ def create_capacity(
     catalogue: Catalogue,
     metrics: Metrics,
     log: EventLog,
-    now: Callable[[], float] = time.time,
+    now: Callable[[], float] | None = None,
 ) -> TokenPool:
     """The pool of an app. Raises SettingsError for a store or tokens that cannot be meant."""
+    now = now or _wall_clock
     store = ResilientStore(open_store(settings, now), MemoryStore(now), log, metrics, settings.store_retry_s)
     return TokenPool(
         _source(settings, metrics, log), store, policy_of(settings, catalogue), metrics, log, now=now
     )
+
+
+def _wall_clock() -> float:
+    """Looked up at each call, so that what stands in for the clock later is used."""
+    return time.time()
 
 
 def policy_of(settings: Settings, catalogue: Catalogue) -> PoolPolicy:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from app.capacity.condition import Condition, Phase
+from app.capacity.condition import Condition, Phase, State
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Drought:
 
 def usable(condition: Condition, now: float) -> bool:
     """Whether a token may serve at ``now``, be it as a trial."""
-    return condition.phase(now) in (Phase.HEALTHY, Phase.RECOVERING)
+    return condition.state is State.HEALTHY or condition.phase(now) is Phase.RECOVERING
 
 
 def retry_after_s(conditions: Iterable[Condition], now: float, limits: GateLimits) -> float:
@@ -54,7 +54,7 @@ def drought(conditions: Iterable[Condition], now: float, limits: GateLimits) -> 
     """Count what a drought is declared by."""
     active = known = below = 0
     for condition in conditions:
-        if condition.phase(now) is Phase.DEAD:
+        if condition.state is State.DEAD:
             continue
         active += 1
         quota = condition.known_quota(now, limits.quota_ttl_s)

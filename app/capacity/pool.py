@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import secrets
 import time
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
@@ -17,7 +18,6 @@ from app.capacity.condition import (
     RULES,
     Condition,
     Outcome,
-    Phase,
     State,
     Waits,
     after_fault,
@@ -90,23 +90,29 @@ class TokenPool:
     def gate(self, model: Model) -> None:
         """See Capacity."""
         view, now = self._board.view(), self._now()
-        conditions = view.conditions
-        if not any(
-            usable(conditions[token.name], now) and token.may_serve(model.tier)
-            for token in view.tokens.tokens
-        ):
+        if not self._usable(view, model.tier, now):
+            self._metrics.gate_refusals.labels("capacity").inc()
             raise self._shut(view, model.tier, now)
         if model.tier != "free" and self._withholds(view, now):
             raise self._drought()
 
+    @staticmethod
+    def _usable(view: View, tier: str, now: float) -> list[Token]:
+        """The tokens that may serve models of ``tier`` now."""
+        conditions = view.conditions
+        return [
+            token
+            for token in view.tokens.tokens
+            if usable(conditions[token.name], now) and token.may_serve(tier)
+        ]
+
     def _withholds(self, view: View, now: float) -> bool:
         limits = self._policy.gates
-        if not limits.drought_restrict or not limits.drought_percent:
+        if not view.quota_told or not limits.drought_restrict or not limits.drought_percent:
             return False
         return drought(view.conditions.values(), now, limits).declared
 
     def _shut(self, view: View, tier: str, now: float) -> TurnFault:
-        self._metrics.gate_refusals.labels("capacity").inc()
         conditions = [view.conditions[each.name] for each in view.tokens.tokens if each.may_serve(tier)]
         return TurnFault(
             FaultKind.CAPACITY,
@@ -118,12 +124,14 @@ class TokenPool:
         self._metrics.gate_refusals.labels("drought").inc()
         limits = self._policy.gates
         allowed = list(self._policy.free_models)
+        percent = limits.drought_percent
+        threshold = int(percent) if percent.is_integer() else percent
         return TurnFault(
             FaultKind.DROUGHT,
             f"upstream quota is below {limits.drought_percent:g} percent, so only free models run now: "
             f"{', '.join(allowed) or 'none'}",
             retry_after_s=limits.cap_s,
-            details={"drought": {"threshold": limits.drought_percent, "allowed_models": allowed}},
+            details={"drought": {"threshold": threshold, "allowed_models": allowed}},
         )
 
     # Step 6: leases.
@@ -131,33 +139,30 @@ class TokenPool:
     def lease(self, model: Model, session_key: str | None, tried: Collection[str] = ()) -> Lease:
         """See Capacity."""
         view, now = self._board.view(), self._now()
-        left = [
-            token
-            for token in view.tokens.tokens
-            if token.name not in tried
-            and token.may_serve(model.tier)
-            and usable(view.conditions[token.name], now)
-        ]
-        if session_key is not None and len(left) > 1:
+        left = self._usable(view, model.tier, now)
+        if tried:
+            left = [token for token in left if token.name not in tried]
+        if session_key and len(left) > 1:
             for token in in_order_for(session_key, left):
                 lease = self._try(token, view.conditions[token.name], now)
                 if lease is not None:
-                    self._choice.took(token)
+                    self._choice.took(token, left)
                     return lease
             left = []
         while left:
-            token = self._choice.pick(left)
+            token = left[0] if len(left) == 1 else self._choice.pick(left)
             lease = self._try(token, view.conditions[token.name], now)
             if lease is not None:
                 return lease
-            self._choice.undo(token)
             left.remove(token)
+        if not tried:
+            self._metrics.gate_refusals.labels("capacity").inc()
         raise self._shut(view, model.tier, now)
 
     def _try(self, token: Token, condition: Condition, now: float) -> PoolLease | None:
         """A lease of ``token``; None while another turn tries it or its limit is reached."""
         trial = slot = None
-        if condition.phase(now) is Phase.RECOVERING:
+        if condition.state is not State.HEALTHY:  # usable all the same: it recovers
             trial = self._take_trial(token, now)
             if trial is None:
                 return None
@@ -165,21 +170,23 @@ class TokenPool:
             slot = self._slots.take(_limit_slots(token), token.limit)
             if slot is None:
                 if trial is not None:
-                    self._slots.give(_trial_slots(token), trial)
+                    self._store.give(_trial_slots(token), trial)
                 return None
-        turns, running = self._books_of(token.name)
-        turns.inc()
-        running.inc()
+        self._books_of(token.name)[1].inc()
         return PoolLease(token.name, token.secret, token, trial, slot)
 
     def _take_trial(self, token: Token, now: float) -> str | None:
-        """A recovering token is tried by one turn of all workers; the others do not ask again at once."""
+        """A recovering token is tried by one turn of all workers; the others do not ask again at once.
+
+        Nobody renews a trial: when it is long without an answer, or its worker dies, another turn may try.
+        """
         if 0 <= now - self._trial_taken.get(token.name, 0.0) < self._policy.fresh_s:
             return None
-        trial = self._slots.take(_trial_slots(token), 1)
-        if trial is None:
-            self._trial_taken[token.name] = now
-        return trial
+        trial = secrets.token_hex(8)
+        if self._store.take(_trial_slots(token), trial, 1, self._policy.lease_ttl_s):
+            return trial
+        self._trial_taken[token.name] = now
+        return None
 
     def spoke(self, lease: Lease) -> None:
         """See Capacity."""
@@ -198,12 +205,15 @@ class TokenPool:
         self._end_trial(lease)
         if lease.slot is not None:
             self._slots.give(_limit_slots(lease.token), lease.slot)
-        self._books_of(lease.name)[1].dec()
+        served, running = self._books_of(lease.name)
+        running.dec()
+        if fault is None:
+            served.inc()
 
     def _end_trial(self, lease: PoolLease) -> None:
         if lease.trial is not None:
             self._trial_taken.pop(lease.name, None)
-            self._slots.give(_trial_slots(lease.token), lease.trial)
+            self._store.give(_trial_slots(lease.token), lease.trial)
 
     def _note_fault(self, token: Token, fault: TurnFault) -> None:
         outcome = Outcome(

@@ -27,24 +27,28 @@ if (current or '') ~= ARGV[1] or (not current) ~= (ARGV[2] == '0') then return 0
 redis.call('SET', KEYS[1], ARGV[3], 'PX', ARGV[4])
 return 1
 """
+_LAST = """
+if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[1]) then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end
+"""
+"""A key lasts as long as the last of its slots."""
 _TAKE = (
     _NOW
     + """
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
-if not redis.call('ZSCORE', KEYS[1], ARGV[1]) and redis.call('ZCARD', KEYS[1]) >= tonumber(ARGV[2]) then
+if not redis.call('ZSCORE', KEYS[1], ARGV[2]) and redis.call('ZCARD', KEYS[1]) >= tonumber(ARGV[3]) then
   return 0
 end
-redis.call('ZADD', KEYS[1], now + ARGV[3], ARGV[1])
-redis.call('PEXPIRE', KEYS[1], ARGV[3])
-return 1
+redis.call('ZADD', KEYS[1], now + ARGV[1], ARGV[2])
 """
+    + _LAST
+    + "return 1"
 )
 _RENEW = (
     _NOW
     + """
 for i = 2, #ARGV do redis.call('ZADD', KEYS[1], now + ARGV[1], ARGV[i]) end
-redis.call('PEXPIRE', KEYS[1], ARGV[1])
 """
+    + _LAST
 )
 _TAKEN = _NOW + "return redis.call('ZCOUNT', KEYS[1], '(' .. now, '+inf')"
 
@@ -119,7 +123,7 @@ class RedisStore:
     def take(self, slots: str, holder: str, limit: int, ttl_s: float) -> bool:
         """See Store."""
         with failing_as_store_down():
-            return bool(self._take(keys=[_slots(slots)], args=[holder, limit, _ms(ttl_s)]))
+            return bool(self._take(keys=[_slots(slots)], args=[_ms(ttl_s), holder, limit]))
 
     def renew(self, slots: str, holders: Collection[str], ttl_s: float) -> None:
         """See Store."""

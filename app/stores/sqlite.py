@@ -16,20 +16,30 @@ from app.stores.schema import MIGRATIONS, NewerFile, migrate, version_of
 MAX_IDLE = 8
 """Connections that are kept: each costs three file descriptors, and few threads are inside at a time."""
 
+JOURNAL_BYTES = 4 << 20
+"""To which the log of a file that shrinks is cut back after it was longer."""
+
 
 class Database:
     """Lends connections to the file at ``path``, which is made (mode 0600) when it is not there.
 
     Writers of one process queue on a lock of their own, writers of several on SQLite's, at most ``timeout_s``.
-    A connection is never used across a fork, nor after its file was replaced. Errors are StoreDown.
+    A connection is never used across a fork, nor after its file was replaced. Errors are StoreDown. A new file
+    that ``shrinks`` can give free pages back to the disk (SQLite's incremental vacuum).
     """
 
     def __init__(
-        self, path: Path, timeout_s: float, migrations: tuple[tuple[str, ...], ...] = MIGRATIONS
+        self,
+        path: Path,
+        timeout_s: float,
+        migrations: tuple[tuple[str, ...], ...] = MIGRATIONS,
+        *,
+        shrinks: bool = False,
     ) -> None:
         self._path = path
         self._timeout_s = timeout_s
         self._migrations = migrations
+        self._shrinks = shrinks
         self._idle: list[sqlite3.Connection] = []
         self._inherited: list[list[sqlite3.Connection]] = []
         self._forget()
@@ -107,6 +117,9 @@ class Database:
         )
         try:
             version_of(connection, len(self._migrations))  # before anything is written
+            if self._shrinks:
+                connection.execute("PRAGMA auto_vacuum = INCREMENTAL")  # has effect on an empty file only
+                connection.execute(f"PRAGMA journal_size_limit = {JOURNAL_BYTES}")
             self._use_wal(connection)
             connection.execute("PRAGMA synchronous = NORMAL")
             migrate(connection, self._migrations)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from app.turn.events import Event
@@ -26,7 +26,7 @@ class Lease:
     """One upstream token, held for one turn. ``name`` is for logs and metrics; ``secret`` never is."""
 
     name: str
-    secret: str
+    secret: str = field(repr=False)
 
 
 class EventStream(Protocol):

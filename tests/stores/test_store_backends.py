@@ -156,6 +156,17 @@ def test_a_slot_that_nobody_renews_comes_free(store: Store) -> None:
     assert store.take("s", "b", 1, 60)
 
 
+def test_each_slot_has_its_own_time(store: Store) -> None:
+    assert store.take("s", "brief", 2, 0.05)
+    assert store.take("s", "long", 2, 60)
+    time.sleep(0.08)
+    assert store.taken("s") == 1
+    assert store.take("s", "next", 2, 0.05)
+    assert not store.take("s", "one too many", 2, 60)
+    time.sleep(0.08)
+    assert store.taken("s") == 1, "a brief slot takes no longer one with it"
+
+
 def test_a_renewed_slot_stays_taken(store: Store) -> None:
     assert store.take("s", "a", 1, 0.1)
     store.renew("s", ["a"], 60)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import orjson
@@ -171,8 +171,8 @@ def test_renewing_tells_the_store_of_slots_taken_during_an_outage(harness: Harne
 
 
 @pytest.fixture
-def redis_port() -> Iterator[int]:
-    yield free_port()
+def redis_port() -> int:
+    return free_port()
 
 
 def test_a_redis_server_that_dies_and_comes_back_on_its_address(redis_port: int) -> None:
@@ -189,7 +189,9 @@ def test_a_redis_server_that_dies_and_comes_back_on_its_address(redis_port: int)
         while not store.shared and time.monotonic() < deadline:
             time.sleep(0.02)
         assert store.shared
-        assert store.read(["a"]) == {"a": b"2"}, "a server that forgot all learns what this process did meanwhile"
+        assert store.read(["a"]) == {"a": b"2"}, (
+            "a server that forgot all learns what this process did meanwhile"
+        )
     store.close()
 
 
