@@ -25,6 +25,7 @@ from app.drain import Drain
 from app.exchange import Exchange, fault_headers
 from app.logs import EventLog
 from app.metrics import Metrics
+from app.operator.parameters import ParametersPage
 from app.operator.routes import blueprint as operator_blueprint
 from app.pipeline import Pipeline, Services
 from app.seals import Seals, load_key
@@ -82,7 +83,14 @@ def create_app(settings: Settings | None = None, *, new_session_id: Callable[[],
     )
     app.register_blueprint(
         operator_blueprint(
-            operator_key=settings.operator_key, metrics=services.metrics, capacity=services.capacity
+            operator_key=settings.operator_key,
+            metrics=services.metrics,
+            capacity=services.capacity,
+            parameters=ParametersPage(
+                [surface.ledger for surface in surfaces.values()],
+                services.upstreams["connect"].features,
+                services.metrics,
+            ),
         )
     )
     cors.install(app, settings.cors_origins)

@@ -18,6 +18,9 @@ Kind = Literal["response", "completion"]
 ENTRY_OVERHEAD = 2048
 """Bytes that an entry counts beyond its content: its row, its indexes and the room that pages waste."""
 
+MOST_EVICTED = 5000
+"""Entries that one write removes at most for a bound, so that no turn waits long after bounds were lowered."""
+
 STEM_CHARACTERS = 32
 """Hex digits, 128 bits of chance, that the ids of an entry and of all its items begin with after their prefix."""
 

@@ -14,7 +14,18 @@ from typing import Any
 import orjson
 import redis
 
-from app.stores.entries import Bounds, Entry, Evicted, Filter, Link, NoPlace, Usage, cost_of, stem_of
+from app.stores.entries import (
+    MOST_EVICTED,
+    Bounds,
+    Entry,
+    Evicted,
+    Filter,
+    Link,
+    NoPlace,
+    Usage,
+    cost_of,
+    stem_of,
+)
 from app.stores.redis_store import PREFIX, failing_as_store_down
 
 PLACE = f"{PREFIX}entries:"
@@ -23,10 +34,12 @@ SWEEP = 100
 """Expired entries that one write removes at most."""
 PAGE = 50
 """Entries that a list reads at once."""
-STEPS = 20
-"""Links of a conversation that are read at once."""
+STEPS = 50
+"""Links of a conversation that one script reads, while the server does nothing else."""
 
-_COMMON = """
+_COMMON = (
+    f"local most_evicted = {MOST_EVICTED}"
+    + """
 local place = KEYS[1]
 local function key_of(stem) return place .. 'entry:' .. stem end
 local function parts(member) return string.match(member, '^(%x+)|([^|]*)|([^|]*)|(%d+)$') end
@@ -49,13 +62,14 @@ local function make_room(set, caller, count, cost, most, most_bytes, keep)
     local oldest = redis.call('ZRANGE', set, 0, 1)
     local victim = oldest[1]
     if victim == keep then victim = oldest[2] end
-    if not victim then break end
+    if not victim or gone >= most_evicted then break end
     drop(victim)
     gone = gone + 1
   end
   return gone
 end
 """
+)
 _PUT = (
     _COMMON
     + """
@@ -116,18 +130,18 @@ return 1
 _WALK = (
     _COMMON
     + """
-local stems, stem, left = {}, ARGV[1], tonumber(ARGV[5])
+local links, stem, left = {}, ARGV[1], tonumber(ARGV[5])
 for step = 1, tonumber(ARGV[4]) do
   local found = redis.call('HMGET', key_of(stem), 'caller', 'expires', 'id', 'previous_id', 'previous_stem',
-    'history_bytes')
+    'history_bytes', 'history')
   if found[1] ~= ARGV[3] or tonumber(found[2]) <= tonumber(ARGV[6]) then break end
-  if step == 1 and found[3] ~= ARGV[2] then break end
-  stems[step] = stem
+  if ARGV[2] ~= '' and step == 1 and found[3] ~= ARGV[2] then break end
+  links[step] = {found[3], found[4] or '', found[5] or '', found[6], found[7]}
   left = left - tonumber(found[6])
   if not found[5] or found[5] == '' or left < 0 then break end
   stem = found[5]
 end
-return stems
+return links
 """
 )
 
@@ -195,18 +209,20 @@ class RedisEntries:
 
     def walk(self, caller: str, entry_id: str, depth: int, most_bytes: int) -> list[Link]:
         """See Entries."""
-        stem = stem_of(entry_id)
-        if stem is None:
-            return []
-        arguments = [stem, entry_id, caller, depth, most_bytes, repr(self._now())]
-        with failing_as_store_down():
-            stems = [found.decode() for found in self._walk(keys=[PLACE], args=arguments)]
         links: list[Link] = []
-        for start in range(0, len(stems), STEPS):
-            for entry in self._read(stems[start : start + STEPS]):
-                if entry is None:  # it went in between
-                    return links
-                links.append(Link(entry.id, entry.previous_id, entry.history))
+        stem, wanted_id, left = stem_of(entry_id) or "", entry_id, most_bytes
+        while stem and left >= 0 and len(links) < depth:
+            steps = min(STEPS, depth - len(links))
+            arguments = [stem, wanted_id, caller, steps, left, repr(self._now())]
+            with failing_as_store_down():
+                found: Any = self._walk(keys=[PLACE], args=arguments)
+            for link_id, previous_id, previous_stem, history_bytes, history in found:
+                links.append(Link(link_id.decode(), previous_id.decode() or None, history))
+                left -= int(history_bytes)
+                stem = previous_stem.decode()
+            if len(found) < steps:
+                break
+            wanted_id = ""  # from here on the links say themselves where they lead
         return links
 
     def select(self, caller: str, wanted: Filter) -> Iterator[Entry]:

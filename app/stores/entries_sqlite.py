@@ -10,10 +10,22 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 import orjson
 
-from app.stores.entries import Bounds, Entry, Evicted, Filter, Link, NoPlace, Usage, cost_of, stem_of
+from app.stores.entries import (
+    MOST_EVICTED,
+    Bounds,
+    Entry,
+    Evicted,
+    Filter,
+    Link,
+    NoPlace,
+    Usage,
+    cost_of,
+    stem_of,
+)
 from app.stores.sqlite import Database
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
@@ -90,16 +102,9 @@ class SqliteEntries:
     ) -> Evicted:
         """Remove the oldest, but not ``keep_seq``, until ``count`` more entries of ``cost`` bytes fit."""
         bounds = self._bounds
-        by_caller = by_total = 0
-        while _exceeds(connection, caller, count, cost, bounds.caller_count, bounds.caller_bytes):
-            if not _remove_oldest(connection, keep_seq, "caller = ?", (caller,)):
-                break
-            by_caller += 1
-        while _exceeds(connection, EVERYBODY, count, cost, bounds.total_count, bounds.total_bytes):
-            if not _remove_oldest(connection, keep_seq, "1", ()):
-                break
-            by_total += 1
-        return Evicted(by_caller, by_total)
+        mine = _Bound("caller = ?", caller, bounds.caller_count - count, bounds.caller_bytes - cost)
+        all_together = _Bound("? = ''", EVERYBODY, bounds.total_count - count, bounds.total_bytes - cost)
+        return Evicted(_reduce(connection, mine, keep_seq), _reduce(connection, all_together, keep_seq))
 
     def get(self, caller: str, entry_id: str) -> Entry | None:
         """See Entries."""
@@ -268,11 +273,29 @@ def _used(connection: sqlite3.Connection, caller: str) -> tuple[int, int]:
     return (0, 0) if row is None else (row[0], row[1])
 
 
-def _exceeds(
-    connection: sqlite3.Connection, caller: str, count: int, cost: int, most: int, most_bytes: int
-) -> bool:
-    used_count, used_bytes = _used(connection, caller)
-    return used_count + count > most or used_bytes + cost > most_bytes
+class _Bound(NamedTuple):
+    """At most ``most`` entries and ``most_bytes`` may be in use by ``user``, whose entries ``condition`` selects."""
+
+    condition: str
+    user: str
+    most: int
+    most_bytes: int
+
+
+def _reduce(connection: sqlite3.Connection, bound: _Bound, keep_seq: int) -> int:
+    """Remove the oldest, but not ``keep_seq``, until the bound holds; how many went."""
+    oldest = (
+        f"SELECT seq, caller, cost FROM entries WHERE {bound.condition} AND seq <> ? ORDER BY seq LIMIT 1"
+    )
+    for gone in range(MOST_EVICTED):
+        count, used = _used(connection, bound.user)
+        if count <= bound.most and used <= bound.most_bytes:
+            return gone
+        row = connection.execute(oldest, (bound.user, keep_seq)).fetchone()
+        if row is None:
+            return gone
+        _remove(connection, *row)
+    return MOST_EVICTED
 
 
 def _use(connection: sqlite3.Connection, caller: str, count: int, cost: int) -> None:
@@ -288,19 +311,6 @@ def _remove(connection: sqlite3.Connection, seq: int, caller: str, cost: int) ->
     _use(connection, caller, -1, -cost)
 
 
-def _remove_oldest(
-    connection: sqlite3.Connection, keep_seq: int, condition: str, values: tuple[str, ...]
-) -> bool:
-    row = connection.execute(
-        f"SELECT seq, caller, cost FROM entries WHERE {condition} AND seq <> {keep_seq} ORDER BY seq LIMIT 1",
-        values,
-    ).fetchone()
-    if row is None:
-        return False
-    _remove(connection, *row)
-    return True
-
-
 def _sweep(connection: sqlite3.Connection, now: float) -> None:
     rows = connection.execute(
         f"SELECT seq, caller, cost FROM entries WHERE expires <= ? ORDER BY expires LIMIT {SWEEP}", (now,)
@@ -313,4 +323,6 @@ def _shrink(connection: sqlite3.Connection) -> None:
     """Give free pages back to the disk, a few at a time: a file that was full does not stay so."""
     free = int(connection.execute("PRAGMA freelist_count").fetchone()[0])
     for _ in range(min(free - SPARE_PAGES, SHRINK_PAGES)):
-        connection.execute("PRAGMA incremental_vacuum(1)")  # one at a time: the driver runs just one step of it
+        connection.execute(
+            "PRAGMA incremental_vacuum(1)"
+        )  # one at a time: the driver runs just one step of it

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
 from typing import TypeVar
 
 from app.logs import EventLog
@@ -95,7 +96,7 @@ class Shelf:
 
         def read() -> list[Entry]:
             found: Iterator[Entry] = self._entries.select(caller, wanted)
-            return [entry for entry, _ in zip(found, range(most), strict=False)]
+            return list(islice(found, most))
 
         return self._attempt(read)
 

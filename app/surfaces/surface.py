@@ -8,8 +8,10 @@ from typing import Any, Protocol
 
 from flask import Request, Response
 
+from app.catalogue.query import Query
 from app.ledger import Findings, Ledger, Note
 from app.seals import Seals
+from app.stores.shelf import Shelf
 from app.turn.events import Event, Usage
 from app.turn.faults import TurnFault
 from app.turn.fold import Reply
@@ -20,34 +22,50 @@ from app.turn.turn import Turn
 class RequestFacts:
     """What a request says outside its body.
 
-    ``headers`` are by lower-case name; ``path_*`` come from URLs that name a model and a method.
+    ``headers`` are by lower-case name; ``path_*`` come from URLs that name a model and a method. ``caller`` is
+    known once the request is authenticated.
     """
 
     headers: Mapping[str, str]
     query: Mapping[str, str] = field(default_factory=dict)
     path_model: str | None = None
     path_stream: bool | None = None
+    caller: str = ""
 
     @classmethod
     def of(
         cls, request: Request, path_model: str | None = None, path_stream: bool | None = None
     ) -> RequestFacts:
         """The facts of a Flask request."""
-        headers = {name.lower(): value for name, value in request.headers.items()}
-        return cls(headers, request.args, path_model, path_stream)
+        return cls(_headers_of(request.environ), request.args, path_model, path_stream)
+
+
+def _headers_of(environ: Mapping[str, Any]) -> dict[str, str]:
+    """The headers in a WSGI environment (PEP 3333), by lower-case name."""
+    headers = {
+        name[5:].replace("_", "-").lower(): value
+        for name, value in environ.items()
+        if name.startswith("HTTP_") and name not in ("HTTP_CONTENT_TYPE", "HTTP_CONTENT_LENGTH")
+    }
+    for name in ("CONTENT_TYPE", "CONTENT_LENGTH"):
+        if environ.get(name):
+            headers[name.replace("_", "-").lower()] = environ[name]
+    return headers
 
 
 @dataclass(slots=True)
 class Decoded:
     """A body in canonical form. ``echo`` is whatever the surface's own encoder must remember of the request.
 
-    ``max_tokens_path`` is where the caller wrote the cap on output tokens, for the message of a fault.
+    ``max_tokens_path`` is where the caller wrote the cap on output tokens, for the message of a fault. ``deferred``
+    is a transient fault that was met while decoding: it is raised at the gates, after what is permanent.
     """
 
     turn: Turn
     notes: list[Note] = field(default_factory=list)
     echo: Any = None
     max_tokens_path: str = "max_tokens"
+    deferred: TurnFault | None = None
 
 
 @dataclass(slots=True)
@@ -121,16 +139,48 @@ class Surface(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SurfaceTools:
-    """What a surface is made with."""
+    """What a surface is made with. ``shelf`` is where replies are kept, None when none are."""
 
     seals: Seals
+    shelf: Shelf | None = None
+
+
+class Lookup(Protocol):
+    """A request about what is kept: who asks, and what is asked.
+
+    ``query`` remembers what was read of it. ``settle`` is called when all has been read and before anything is
+    changed: what is left is ignored and said so, or refused when the caller is strict.
+    """
+
+    caller: str
+    query: Query
+
+    def body(self, *keys: str) -> dict[str, Any]:
+        """The JSON body, of which ``keys`` are understood."""
+
+    def ignore(self, path: str) -> None:
+        """Tell the caller that ``path``, though read, has no effect."""
+
+    def settle(self) -> None:
+        """See above. Raises UNSUPPORTED_PARAMETER."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The answer to a lookup."""
+
+    body: bytes
+    content_type: str = "application/json"
 
 
 class Serving(Protocol):
-    """What a surface's routes need of the pipeline; both answer faults in the surface's own words."""
+    """What a surface's routes need of the pipeline; all answer faults in the surface's own words."""
 
     def serve(self, surface: Surface, facts: RequestFacts) -> Response:
         """Run the current Flask request as a turn."""
 
     def estimate(self, surface: Surface, facts: RequestFacts, render: Callable[[int], Any]) -> Response:
         """Decode the current Flask request and answer ``render(estimated input tokens)`` as JSON; no turn runs."""
+
+    def look_up(self, surface: Surface, act: Callable[[Lookup], Found]) -> Response:
+        """Authenticate the current Flask request and answer what ``act`` finds."""

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from app.stores import entries_redis
 from app.stores.entries import (
     ENTRY_OVERHEAD,
     Bounds,
@@ -219,6 +220,22 @@ def test_all_bytes_are_bounded_whoever_they_belong_to(opened: Opener) -> None:
     assert entries.usage() == Usage(2, 2 * cost)
 
 
+def test_bounds_that_were_lowered_are_reached_within_a_few_writes(
+    opened: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.stores.entries_sqlite.MOST_EVICTED", 10)
+    common = entries_redis._COMMON.replace("most_evicted = 5000", "most_evicted = 10")
+    monkeypatch.setattr(
+        "app.stores.entries_redis._PUT", entries_redis._PUT.replace(entries_redis._COMMON, common)
+    )
+    entries = opened(ROOMY)
+    for number in range(40):
+        entries.put(entry(number))
+    fewer = opened(Bounds(1 << 20, 1 << 24, 5, 1 << 25, 100, 100.0))
+    assert [fewer.put(entry(100 + number)).by_caller for number in range(6)] == [10, 10, 10, 10, 1, 1]
+    assert fewer.usage() == Usage(5, 5 * entry(1).cost)
+
+
 def test_labels_that_need_room_push_out_the_oldest_but_not_their_own_entry(opened: Opener) -> None:
     cost = entry(1).cost
     entries = opened(Bounds(1 << 20, 2 * cost + 10, 100, 1 << 25, 100, 100.0))
@@ -266,6 +283,14 @@ def test_a_walk_goes_back_to_the_beginning(entries: Entries) -> None:
         Link(id_of(2), id_of(1), b"2"),
         Link(id_of(1), None, b"1"),
     ]
+
+
+def test_a_long_walk_is_whole(entries: Entries) -> None:
+    chain(entries, 130)
+    walked = entries.walk("ann", id_of(130), 1000, 1 << 20)
+    assert [link.id for link in walked] == [id_of(number) for number in range(130, 0, -1)]
+    assert [link.history for link in walked[:2]] == [b"130", b"129"]
+    assert len(entries.walk("ann", id_of(130), 120, 1 << 20)) == 120
 
 
 def test_a_walk_ends_where_a_link_is_gone_and_shows_it(entries: Entries) -> None:

@@ -1,7 +1,7 @@
 """``POST /v1/chat/completions``: a turn in OpenAI's chat protocol, streamed or whole.
 
 ``decode`` reads a body, ``ledger`` says what becomes of each parameter, ``encode`` and ``encode_stream`` write the
-answer, ``errors`` words faults, ``routes`` is the HTTP part.
+answer, ``stored`` keeps it, ``errors`` words faults, ``routes`` is the HTTP part.
 """
 
 from app.surfaces.chat_completions.routes import blueprint
@@ -12,5 +12,5 @@ __all__ = ["blueprint", "create"]
 
 
 def create(tools: SurfaceTools) -> Surface:
-    """The surface; it needs no tools, for reasoning that comes back on it carries no seal."""
-    return ChatCompletions()
+    """The surface; it needs no seals, for reasoning that comes back on it carries none."""
+    return ChatCompletions(tools.shelf)

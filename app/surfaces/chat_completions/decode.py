@@ -27,7 +27,8 @@ class Echo:
     """What the encoder must remember of the request.
 
     ``legacy_functions``: the caller sent ``functions`` and reads ``function_call``. ``custom_tools`` are the names
-    whose calls go back as free text. ``names_tier``: the caller asked for a service tier.
+    whose calls go back as free text. ``names_tier``: the caller asked for a service tier. ``kept_messages`` are the
+    messages as sent when the caller asked for the reply to be stored.
     """
 
     include_usage: bool
@@ -35,6 +36,7 @@ class Echo:
     custom_tools: frozenset[str]
     metadata: dict[str, str] | None
     names_tier: bool
+    kept_messages: list[Any] | None = None
 
 
 def decode(body: Mapping[str, Any], facts: RequestFacts) -> Decoded:
@@ -79,6 +81,7 @@ def decode(body: Mapping[str, Any], facts: RequestFacts) -> Decoded:
         custom_tools=frozenset(tool.name for tool in tools if tool.is_custom),
         metadata=metadata,
         names_tier=body.get("service_tier") is not None,
+        kept_messages=body["messages"] if body.get("store") is True else None,
     )
     cap_path = "max_tokens" if newer_cap is None else "max_completion_tokens"
     return Decoded(turn, history.notes, echo, cap_path)

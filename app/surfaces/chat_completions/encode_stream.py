@@ -12,8 +12,9 @@ import orjson
 
 from app.surfaces import freeform, sse
 from app.surfaces.chat_completions.decode import Echo
-from app.surfaces.chat_completions.encode import SERVICE_TIER, finish_reason, usage_body
+from app.surfaces.chat_completions.encode import SERVICE_TIER, finish_reason, reply_body, usage_body
 from app.surfaces.chat_completions.errors import error_body
+from app.surfaces.chat_completions.stored import Keeping
 from app.surfaces.surface import ReplyFacts
 from app.turn.events import (
     Event,
@@ -25,8 +26,11 @@ from app.turn.events import (
     Usage,
 )
 from app.turn.faults import TurnFault
+from app.turn.fold import Fold
 
 DONE = b"data: [DONE]\n\n"
+NOT_STORED = b": not stored\n\n"
+"""A comment, which clients pass over: this protocol has no field to say that a reply could not be kept."""
 
 
 class ChunkEncoder:
@@ -35,7 +39,11 @@ class ChunkEncoder:
     content_type = sse.CONTENT_TYPE
     keepalive = sse.COMMENT_KEEPALIVE
 
-    def __init__(self, facts: ReplyFacts, reply_id: str) -> None:
+    def __init__(self, facts: ReplyFacts, reply_id: str, keeping: Keeping | None = None) -> None:
+        self._facts = facts
+        self._id = reply_id
+        self._keeping = keeping
+        self._fold = None if keeping is None else Fold()
         self._echo: Echo = facts.decoded.echo
         common: dict[str, Any] = {
             "id": reply_id,
@@ -60,6 +68,8 @@ class ChunkEncoder:
 
     def feed(self, events: list[Event]) -> bytes:
         """One batch as one write."""
+        if self._fold is not None:
+            self._fold.feed(events)
         frames: list[bytes] = []
         for event in events:
             if isinstance(event, TextDelta):
@@ -124,8 +134,16 @@ class ChunkEncoder:
         if self._echo.include_usage and self._usage is not None:
             usage = orjson.dumps(usage_body(self._usage))
             frames.append(self._common + b',"choices":[],"usage":' + usage + b"}\n\n")
+        if not self._is_kept():
+            frames.append(NOT_STORED)
         frames.append(DONE)
         return b"".join(frames)
+
+    def _is_kept(self) -> bool:
+        """Keep the reply, if that was asked for, before its end is told; false when it was and failed."""
+        if self._keeping is None or self._fold is None:
+            return True
+        return self._keeping.keep(reply_body(self._facts, self._fold.reply, self._id))
 
     def _complete(self, index: int, call: _OpenCall) -> bytes:
         """Empty arguments are ``{}``; the text of a custom tool is known only when its wrapping is whole."""

@@ -6,6 +6,7 @@ Protocol facts: https://ai.google.dev/api/caching#Content and the vendor's Pytho
 from __future__ import annotations
 
 import base64
+from collections.abc import Mapping
 from typing import Any
 
 from app.ledger import Disposition, Note
@@ -46,6 +47,7 @@ _LABEL_KEYS = frozenset(spelling for name in _LABELS for spelling in (name, snak
 
 _THOUGHT_ROW = "contents[].parts[].thought"
 _SIGNATURE_ROW = "contents[].parts[].thoughtSignature"
+_RESPONSE_ROW = "contents[].parts[].functionResponse"
 
 
 class ContentsDecoder:
@@ -61,12 +63,14 @@ class ContentsDecoder:
         self._place = ""
         self._thoughts: list[tuple[str, str]] = []
         self._restored: str | None = None
+        self._answered: dict[str, Mapping[str, Any]] = {}
 
     def content(self, content: Fields, index: int) -> None:
         """Take in one content. Raises INVALID_REQUEST faults that name the part at fault."""
         role = content.get("role")
         self._role = "assistant" if role == "model" else "user"
         self._parts = []
+        self._answered.clear()
         if self._role == "user":
             self._drop_thoughts()
             self._restored = None
@@ -133,7 +137,9 @@ class ContentsDecoder:
             case "functionCall":
                 self._parts.append(self._call(_object(part, "functionCall")))
             case "functionResponse":
-                self._parts.append(self._response(_object(part, "functionResponse")))
+                response = _object(part, "functionResponse")
+                if not self._is_repeated(response):
+                    self._parts.append(self._response(response))
             case "executableCode" | "codeExecutionResult" | "toolCall" | "toolResponse":
                 self._parts.append(TextPart(_as_text(kind, _object(part, kind))))
             case _:
@@ -222,6 +228,18 @@ class ContentsDecoder:
         arguments = reading.json_text(args, call.at("args")) if args else "{}"
         call_id = self._pairing.call(call.string("id"), name, self._place)
         return ToolCallPart(call_id, name, arguments, call.path)
+
+    def _is_repeated(self, response: Fields) -> bool:
+        """Whether the content holds this very response before: Gemini CLI resumes a session with each one twice."""
+        response_id = response.string("id")
+        if not response_id:
+            return False
+        if self._answered.setdefault(response_id, response.raw) is response.raw:
+            return False
+        if self._answered[response_id] != response.raw:
+            return False
+        self.notes.append(Note(_RESPONSE_ROW, response.path, Disposition.EMULATED))
+        return True
 
     def _response(self, response: Fields) -> ToolResultPart:
         if self._role != "user":

@@ -13,7 +13,7 @@ import orjson
 
 from app.seals import Seals
 from app.surfaces import sse
-from app.surfaces.messages.errors import error_object
+from app.surfaces.messages.errors import stream_error
 from app.surfaces.surface import ReplyFacts
 from app.turn.events import (
     Event,
@@ -189,7 +189,7 @@ class Encoder:
 
     def fault(self, fault: TurnFault) -> bytes:
         """``event: error``, last; the block that is open stays open, for it is not complete."""
-        return sse.event("error", error_object(fault, self._facts.request_id))
+        return sse.event("error", stream_error(fault, self._facts.request_id))
 
     def _prose(self, kind: type[TextDelta] | type[ReasoningDelta], text: str, out: list[bytes]) -> None:
         if self._open is None or self._open.kind is not kind:

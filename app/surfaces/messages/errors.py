@@ -38,6 +38,8 @@ TABLE: dict[FaultKind, tuple[int, str]] = {
 }
 """Fault kind -> HTTP status, error type."""
 
+AGAIN = "try again later"
+
 
 def fault_reply(fault: TurnFault, request_id: str) -> FaultReply:
     """``{"type": "error", "error": {"type", "message"}, "request_id"}`` with its status."""
@@ -48,6 +50,14 @@ def error_object(fault: TurnFault, request_id: str) -> dict[str, Any]:
     """The error as the vendor writes it, in a reply's body and in a stream."""
     error = {"type": TABLE[fault.kind][1], "message": message_of(fault)}
     return {"type": "error", "error": error, "request_id": request_id}
+
+
+def stream_error(fault: TurnFault, request_id: str) -> dict[str, Any]:
+    """The same in a stream, where no status tells that a fault may pass: opencode tries again by these words."""
+    event = error_object(fault, request_id)
+    if TABLE[fault.kind][1] in ("api_error", "timeout_error"):
+        event["error"]["message"] += f"; {AGAIN}"
+    return event
 
 
 def message_of(fault: TurnFault) -> str:

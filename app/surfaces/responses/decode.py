@@ -25,10 +25,10 @@ from app.surfaces.reading import (
 )
 from app.surfaces.responses.decode_input import InputReader, required
 from app.surfaces.responses.decode_tool_choice import decode_tool_choice
-from app.surfaces.responses.errors import SURFACE
+from app.surfaces.responses.recall import NOTHING_KEPT, Recall
 from app.surfaces.responses.tools import ToolBook
 from app.surfaces.surface import Decoded
-from app.turn.faults import FaultKind, TurnFault, invalid
+from app.turn.faults import invalid
 from app.turn.history import check_tool_history
 from app.turn.turn import OutputFormat, Sampling, Turn
 
@@ -52,30 +52,37 @@ class Echo:
     """What the encoder must remember of a request.
 
     ``body`` is the request itself, ``book`` tells what the flat tool names stand for. Reasoning text goes out
-    as summary parts when ``shows_summary``, and sealed when ``seals_reasoning``.
+    as summary parts when ``shows_summary``, and sealed when ``seals_reasoning``. ``items`` is the input with the
+    items that it refers to in their place.
     """
 
     body: Mapping[str, Any]
     book: ToolBook
     shows_summary: bool
     seals_reasoning: bool
+    items: Any = None
 
 
-def decode(body: dict[str, Any], seals: Seals) -> Decoded:
-    """Body -> turn. Raises INVALID_REQUEST, with the path as sent, for what the protocol cannot mean."""
+def decode(body: dict[str, Any], seals: Seals, recall: Recall = NOTHING_KEPT) -> Decoded:
+    """Body -> turn. Raises INVALID_REQUEST, with the path as sent, for what the protocol cannot mean.
+
+    ``recall`` finds earlier responses and their items.
+    """
     model = required_string(body, "model")
     _check_types(body)
-    _check_state(body)
     book = ToolBook()
-    book.read(array(body, "tools") or [], "tools")
     reader = InputReader(book, seals)
     if instructions := string(body, "instructions"):
         reader.system.append(instructions)
     items = required(body, "input", "")
     if items in ("", []):
         raise invalid("must not be empty", "input")
-    reader.read(items)
-    check_tool_history(reader.messages)
+    recalled = recall.all(string(body, "previous_response_id") or None, items)
+    reader.read_earlier(recalled.history)
+    book.read(array(body, "tools") or [], "tools")
+    reader.read(recalled.items)
+    if recalled.fault is None:
+        check_tool_history(reader.messages)
     choice, notes = decode_tool_choice(body.get("tool_choice"), book)
     shows_summary, seals_reasoning = _reasoning(body)
     turn = Turn(
@@ -91,8 +98,9 @@ def decode(body: dict[str, Any], seals: Seals) -> Decoded:
         show_reasoning=shows_summary or seals_reasoning,
         session_key=string(body, "prompt_cache_key") or None,
     )
-    echo = Echo(body, book, shows_summary, seals_reasoning)
-    return Decoded(turn, [*reader.notes, *notes], echo, max_tokens_path="max_output_tokens")
+    echo = Echo(body, book, shows_summary, seals_reasoning, recalled.items)
+    notes = [*reader.notes, *notes]
+    return Decoded(turn, notes, echo, max_tokens_path="max_output_tokens", deferred=recalled.fault)
 
 
 def _check_types(body: Mapping[str, Any]) -> None:
@@ -107,25 +115,6 @@ def _check_types(body: Mapping[str, Any]) -> None:
     integer(body, "top_logprobs", high=20)
     array(body, "context_management")
     metadata(body)
-
-
-def _check_state(body: Mapping[str, Any]) -> None:
-    """What refers to an earlier response: nothing is stored, so nothing can be found."""
-    previous = string(body, "previous_response_id")
-    if previous:
-        raise previous_response_not_found(previous)
-
-
-def previous_response_not_found(response_id: str) -> TurnFault:
-    """The fault of a ``previous_response_id`` that is not stored for this caller; never served without history."""
-    shown = response_id[:100]
-    return TurnFault(
-        FaultKind.INVALID_REQUEST,
-        f"no response with id '{shown}' is stored",
-        param="previous_response_id",
-        code="previous_response_not_found",
-        wording={SURFACE: f"Previous response with id '{shown}' not found."},
-    )
 
 
 def _sampling(body: Mapping[str, Any]) -> Sampling:

@@ -44,6 +44,9 @@ from app.turn.turn import (
 ROLES = ("user", "assistant", "system", "developer")
 LATE_SYSTEM_MARK = "[system]\n"
 
+HISTORY = "previous_response_id"
+"""The path of all that comes from an earlier response: the field by which the caller named it."""
+
 _SKIPPED = frozenset({"id", "type"})
 _IMAGE_TYPES = {"png": "image/png", "webp": "image/webp", "jpeg": "image/jpeg", "gif": "image/gif"}
 
@@ -90,6 +93,13 @@ class InputReader:
             raise wrong_type(value, "a string or an array", "input")
         for item, path in objects(value, "input"):
             self._read_item(item, path)
+
+    def read_earlier(self, items: list[dict[str, Any]]) -> None:
+        """Take in the items of earlier responses. What was to be said of them was said when they came."""
+        for item in items:
+            self._read_item(item, HISTORY)
+            self._book.settle()
+        self.notes.clear()
 
     def _read_item(self, item: Mapping[str, Any], path: str) -> None:
         match item.get("type"):

@@ -30,7 +30,8 @@ from app.surfaces.responses.open_items import (
     TextStretch,
 )
 from app.surfaces.responses.output_items import client_item, id_prefix
-from app.surfaces.responses.response_object import ResponseObject, ending
+from app.surfaces.responses.response_object import ResponseObject, Status, ending
+from app.surfaces.responses.stored import Keeping
 from app.surfaces.responses.tools import Offered
 from app.surfaces.surface import ReplyFacts
 from app.turn.events import (
@@ -63,7 +64,7 @@ class WholeCall:
 
 
 class ResponsesEncoder:
-    """See StreamEncoder. ``new_id`` and ``now`` are for tests."""
+    """See StreamEncoder. ``keeping`` is how the response is kept, None when it is not; the rest is for tests."""
 
     content_type = sse.CONTENT_TYPE
     keepalive = sse.COMMENT_KEEPALIVE
@@ -72,6 +73,7 @@ class ResponsesEncoder:
         self,
         facts: ReplyFacts,
         seals: Seals,
+        keeping: Keeping | None = None,
         *,
         new_id: Callable[[str], str] = sse.new_id,
         now: Callable[[], float] = time.time,
@@ -82,7 +84,10 @@ class ResponsesEncoder:
         self._seals = seals
         self._new_id = new_id
         self._now = now
-        self._response = ResponseObject(facts, new_id("resp_"))
+        self._id = new_id("resp_")
+        self._response = ResponseObject(facts, self._id)
+        self._keeping = keeping
+        self._told: list[bytes] = []  # all that was written, for what is kept
         self._frames = Frames()
         self._usage: Usage | None = None
         self._output: list[bytes | None] = []  # by output index; None until the item is done
@@ -94,22 +99,37 @@ class ResponsesEncoder:
     def opening(self, usage: Usage | None) -> bytes:
         """``response.created`` and ``response.in_progress``."""
         self._usage = usage
-        begun = self._response.render("in_progress")
-        return self._frames.state("response.created", begun) + self._frames.state(
-            "response.in_progress", begun
-        )
+        begun = self._response.render("in_progress", is_kept=self._keeping is not None)
+        created = self._frames.state("response.created", begun)
+        return self._tell([created, self._frames.state("response.in_progress", begun)])
 
     def feed(self, events: list[Event]) -> bytes:
         """One batch. Raises UPSTREAM_FAILED when a client-run call does not fit its tool."""
         out: list[bytes] = []
         for event in events:
             self._take(event, out)
-        return b"".join(out)
+        return self._tell(out)
+
+    def _tell(self, frames: list[bytes]) -> bytes:
+        written = b"".join(frames)
+        if self._keeping is not None:
+            self._told.append(written)
+        return written
 
     def fault(self, fault: TurnFault) -> bytes:
         """``response.failed``, with the items that were done."""
-        failed = self._response.render("failed", self._done(), usage=self._usage, error=stream_error(fault))
-        return self._frames.state("response.failed", failed)
+        return self._end("failed", [], error=stream_error(fault))
+
+    def _end(self, status: Status, out: list[bytes], **state: Any) -> bytes:
+        """The last event, after ``out``; the response is kept before it is told, so that what it says is true."""
+        done, is_kept = self._done(), False
+        state["usage"] = self._usage
+        if self._keeping is not None:
+            shell = self._response.render(status, is_kept=True, **state)
+            before = b"".join([*self._told, *out])
+            is_kept = self._keeping.keep(self._id, shell, done, before, self._frames.next_number)
+        response = self._response.render(status, done, is_kept=is_kept, **state)
+        return self._frames.state(f"response.{status}", response)
 
     def _take(self, event: Event, out: list[bytes]) -> None:
         if self._whole is not None and not isinstance(event, Usage | Finished):
@@ -213,14 +233,7 @@ class ResponsesEncoder:
             self._close(call, reason, out)
         status, details = ending(reason)
         completed_at = int(self._now()) if status == "completed" else None
-        done = self._response.render(
-            status,
-            self._done(),
-            usage=self._usage,
-            incomplete_details=details,
-            completed_at=completed_at,
-        )
-        out.append(self._frames.state(f"response.{status}", done))
+        out.append(self._end(status, out, incomplete_details=details, completed_at=completed_at))
 
     def _done(self) -> list[bytes]:
         return [item for item in self._output if item is not None]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import assert_never
+from typing import Any, assert_never
 
 import orjson
 
@@ -24,6 +24,7 @@ from app.surfaces.responses.output_items import (
     reasoning_item,
 )
 from app.surfaces.responses.response_object import ResponseObject, ending
+from app.surfaces.responses.stored import Keeping
 from app.surfaces.surface import ReplyFacts
 from app.turn.events import FinishReason
 from app.turn.fold import Reply, ReplyBlock, ReplyCall, ReplyReasoning, ReplyText
@@ -33,14 +34,19 @@ def reply_body(
     facts: ReplyFacts,
     reply: Reply,
     seals: Seals,
+    keeping: Keeping | None = None,
     *,
     new_id: Callable[[str], str] = sse.new_id,
     now: Callable[[], float] = time.time,
 ) -> bytes:
-    """The body. Raises UPSTREAM_FAILED when a client-run call does not fit its tool."""
+    """The body; the response is kept before it says so.
+
+    Raises UPSTREAM_FAILED when a client-run call does not fit its tool.
+    """
     echo = facts.decoded.echo
     assert isinstance(echo, Echo)
-    response = ResponseObject(facts, new_id("resp_"))
+    response_id = new_id("resp_")
+    response = ResponseObject(facts, response_id)
     output: list[bytes] = []
     last = reply.blocks[-1] if reply.blocks else None
     for block in reply.blocks:
@@ -48,13 +54,15 @@ def reply_body(
         if item is not None:
             output.append(orjson.dumps(item))
     status, details = ending(reply.finish)
-    return response.render(
-        status,
-        output,
-        usage=reply.usage,
-        incomplete_details=details,
-        completed_at=int(now()) if status == "completed" else None,
+    state: dict[str, Any] = {
+        "usage": reply.usage,
+        "incomplete_details": details,
+        "completed_at": int(now()) if status == "completed" else None,
+    }
+    is_kept = keeping is not None and keeping.keep(
+        response_id, response.render(status, is_kept=True, **state), output
     )
+    return response.render(status, output, is_kept=is_kept, **state)
 
 
 def _item(

@@ -54,7 +54,7 @@ def message_of(fault: TurnFault) -> str:
     if SURFACE in fault.wording:
         return fault.wording[SURFACE]
     problem = fault.problem.rstrip(".")
-    if fault.param is None:
+    if fault.param is None or fault.kind is FaultKind.NOT_FOUND:
         return f"{_capital(problem)}."
     if fault.kind is FaultKind.UNSUPPORTED_PARAMETER:
         others = ", ".join(f"'{path}'" for path in fault.details.get("refused", ()) if path != fault.param)

@@ -31,8 +31,13 @@ class Frames:
 
     __slots__ = ("_next",)
 
-    def __init__(self) -> None:
-        self._next = 0
+    def __init__(self, first: int = 0) -> None:
+        self._next = first
+
+    @property
+    def next_number(self) -> int:
+        """The sequence number that the next event will have."""
+        return self._next
 
     def event(self, name: str, fields: Mapping[str, Any]) -> bytes:
         """One event of any kind."""

@@ -62,10 +62,12 @@ class ResponseObject:
         error: Mapping[str, str] | None = None,
         incomplete_details: Mapping[str, str] | None = None,
         completed_at: int | None = None,
+        is_kept: bool = False,
     ) -> bytes:
         """The object as JSON; ``output`` are items already serialised."""
         tail = {
             "status": status,
+            "store": is_kept,
             "completed_at": completed_at,
             "error": error,
             "incomplete_details": incomplete_details,
@@ -97,9 +99,8 @@ def _echo(facts: ReplyFacts) -> dict[str, Any]:
         "top_logprobs": 0,
         "presence_penalty": 0.0,
         "frequency_penalty": 0.0,
-        "store": False,
         "background": False,
-        "previous_response_id": None,
+        "previous_response_id": body.get("previous_response_id") or None,
         "service_tier": "default",
         "metadata": body.get("metadata") or {},
         "safety_identifier": body.get("safety_identifier"),
@@ -157,7 +158,6 @@ _CUSTOM_KEYS = ("type", "name", "description", "format")
 _OTHER_KEYS = {
     "tool_search": ("type", "execution", "description", "parameters"),
     "local_shell": ("type",),
-    "shell": ("type", "environment"),
     "apply_patch": ("type",),
 }
 
@@ -171,17 +171,23 @@ def _tool(tool: Mapping[str, Any], facts: ReplyFacts) -> dict[str, Any] | None:
                 function["strict"] = False
             return function
         case "custom":
-            return _without_extras(tool, _CUSTOM_KEYS)
+            custom = _without_extras(tool, _CUSTOM_KEYS)
+            if custom.get("format", {}).get("type") != "text":  # a grammar is described, not enforced
+                custom.pop("format", None)
+            return custom
         case "namespace":
             inner = [shown for each in tool.get("tools") or () if (shown := _tool(each, facts)) is not None]
             return {
                 "type": "namespace",
                 "name": tool["name"],
-                "description": tool.get("description") or "",
+                "description": "",  # the model is not told of it
                 "tools": inner,
             }
         case kind if kind in WITHHELD_KINDS or kind in REFUSED_KINDS:
             return None
+        case "shell":
+            environment = {"environment": {"type": "local"}} if tool.get("environment") is not None else {}
+            return {"type": "shell", **environment}
         case kind:
             return _without_extras(tool, _OTHER_KEYS[str(kind)])
 

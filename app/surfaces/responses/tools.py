@@ -87,6 +87,10 @@ class ToolBook:
         for item, at in objects(items, path):
             self._read_one(item, at, path)
 
+    def settle(self) -> None:
+        """What was read so far are earlier lists, whatever path they had."""
+        self._sources.clear()
+
     def shape_of(self, flat: str) -> Offered:
         """What ``flat`` stands for; a name that nobody offered is a plain function's."""
         return self.offered.get(flat) or Offered("function", flat)
@@ -161,7 +165,7 @@ class ToolBook:
         known = self.offered.get(tool.name)
         if known is None:
             self.tools.append(tool)
-        elif known != offered or self._sources[tool.name] == source:
+        elif known != offered or self._sources.get(tool.name) == source:
             raise invalid(f"there is another tool by the name '{tool.name[:100]}'", path)
         else:
             index = next(i for i, earlier in enumerate(self.tools) if earlier.name == tool.name)

@@ -295,6 +295,15 @@ def test_a_fault_in_the_stream_is_the_last_event():
     )
 
 
+@pytest.mark.parametrize(
+    "kind", [FaultKind.UPSTREAM_FAILED, FaultKind.UPSTREAM_TRUNCATED, FaultKind.UPSTREAM_TIMEOUT]
+)
+def test_a_fault_in_the_stream_that_may_pass_says_so(kind):
+    encoder = SURFACE.encoder(facts())
+    encoder.opening(None)
+    assert b'"message":"it broke; try again later"' in encoder.fault(TurnFault(kind, "it broke"))
+
+
 def test_one_batch_is_one_write_and_nothing_to_say_is_nothing():
     encoder = SURFACE.encoder(facts())
     assert encoder.feed([Usage(1, 1)]) == b""

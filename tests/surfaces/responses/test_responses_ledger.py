@@ -95,7 +95,6 @@ def test_responses_values_that_ask_for_nothing_are_free(
         ({"personality": "friendly"}, "personality"),
         ({"stream_options": {"include_obfuscation": True}}, "stream_options.include_obfuscation"),
         ({"include": ["web_search_call.results"]}, "include[0]"),
-        ({"include": ["reasoning.encrypted_content", "message.input_image.image_url"]}, "include[1]"),
         ({"colour": "red"}, "colour"),
         ({"reasoning": {"colour": "red"}}, "reasoning.colour"),
         ({"text": {"format": {"type": "text", "colour": "red"}}}, "text.format.colour"),

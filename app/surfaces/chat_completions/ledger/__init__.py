@@ -7,10 +7,13 @@ The documented parameters are those of the openai SDK's ``CompletionCreateParams
 clients send beside them.
 """
 
+from dataclasses import replace
+
 from app.ledger import Ledger
 from app.surfaces.chat_completions.ledger.rows_messages import MESSAGE_ROWS
 from app.surfaces.chat_completions.ledger.rows_request import REQUEST_ROWS
 from app.surfaces.chat_completions.ledger.rows_tools import TOOL_ROWS
+from app.surfaces.chat_completions.ledger.rules import not_kept
 
 NAME = "chat_completions"
 
@@ -28,6 +31,9 @@ TAGS: dict[str, tuple[str, str | None]] = {
 """The objects that come in kinds, and the key that tells the kind; a missing one is a 400 everywhere."""
 
 
-def build() -> Ledger:
-    """The ledger of this surface."""
-    return Ledger(NAME, (*REQUEST_ROWS, *MESSAGE_ROWS, *TOOL_ROWS), tags=TAGS)
+def build(*, keeps: bool = True) -> Ledger:
+    """The ledger of this surface; ``keeps``: replies are kept for callers who ask for it."""
+    rows = [*REQUEST_ROWS, *MESSAGE_ROWS, *TOOL_ROWS]
+    if not keeps:
+        rows = [replace(row, rule=not_kept) if row.path == "store" else row for row in rows]
+    return Ledger(NAME, rows, tags=TAGS)

@@ -168,6 +168,7 @@ OUTPUT = (
         "A demanded shape of the answer. Where an upstream cannot guarantee it, it is described to the model "
         "in a line of system text, and the missing guarantee is named as ignored.",
         feature=Feature.STRUCTURED_OUTPUT,
+        without=EMULATED,
         rule=rules.response_format,
         samples=(
             {"type": "json_object"},
@@ -326,8 +327,9 @@ LABELS_AND_SERVICE = (
     ),
     Parameter(
         "store",
-        IGNORED,
-        "Replies of this surface are not kept.",
+        EMULATED,
+        "Kept for the caller within bounds, and found by its id.",
+        exact=True,
         neutral=(False,),
         samples=(True,),
     ),

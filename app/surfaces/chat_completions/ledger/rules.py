@@ -21,6 +21,11 @@ REFUSED = Disposition.REFUSED
 Outcomes = Sequence[Outcome]
 
 
+def not_kept(value: Any, context: Context, path: str) -> Outcomes:
+    """Nothing is kept here: a wish for it is ignored."""
+    return (Outcome(IGNORED),)
+
+
 def temperature(value: Any, context: Context, path: str) -> Outcomes:
     """0 becomes the least the upstream takes, where it fails on 0."""
     if Feature.TEMPERATURE not in context.features:
@@ -47,6 +52,8 @@ def response_format(value: Any, context: Context, path: str) -> Outcomes:
         return ()
     if Feature.STRUCTURED_OUTPUT in context.features:
         return (Outcome(FORWARDED),)
+    if Feature.SYSTEM_PROMPT not in context.features:
+        return (Outcome(IGNORED, feature=Feature.STRUCTURED_OUTPUT),)
     if wanted.strict:  # then `strict` is what asks for the guarantee, and has a row of its own
         return (Outcome(EMULATED),)
     return (Outcome(EMULATED), Outcome(IGNORED, below=".type", feature=Feature.STRUCTURED_OUTPUT))

@@ -159,7 +159,7 @@ _CALLS = [
         RESPONSE,
         FORWARDED,
         "what a call returned",
-        wire="messages[].tool_call_id",
+        wire="messages[].text",
         samples=({"name": "f", "response": {"output": "1"}}, {"name": "f", "response": {"output": "2"}}),
     ),
     Parameter(

@@ -121,6 +121,8 @@ def response_mime_type(value: Any, context: Context, path: str) -> Sequence[Outc
         return (Outcome(REFUSED, problem=problem),)
     if Feature.STRUCTURED_OUTPUT in context.features:
         return ()
+    if Feature.SYSTEM_PROMPT not in context.features:
+        return (Outcome(IGNORED, feature=Feature.STRUCTURED_OUTPUT),)
     described = Outcome(EMULATED, feature=Feature.STRUCTURED_OUTPUT)
     wanted = context.turn.output_format
     if wanted is not None and wanted.schema is not None:
@@ -133,4 +135,6 @@ def response_schema(value: Any, context: Context, path: str) -> Sequence[Outcome
     if Feature.STRUCTURED_OUTPUT in context.features:
         return ()
     feature = Feature.STRUCTURED_OUTPUT
+    if Feature.SYSTEM_PROMPT not in context.features:
+        return (Outcome(IGNORED, feature=feature),)
     return (Outcome(EMULATED, feature=feature), Outcome(IGNORED, feature=feature))

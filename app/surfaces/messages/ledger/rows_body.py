@@ -43,6 +43,7 @@ _CORE = [
         "temperature",
         FORWARDED,
         "from 0 to 1; 0 becomes 0.001 where the upstream fails on 0",
+        feature=Feature.TEMPERATURE,
         rule=rules.temperature,
         samples=(0.25, 0.75),
         wire="completion.temperature",
@@ -159,6 +160,7 @@ _THINKING = [
         "thinking.display",
         EMULATED,
         "omitted: no thinking goes out; summarized: it goes out as the upstream says it",
+        exact=True,
         rule=rules.thinking_display,
         samples=("omitted", "summarized", "updates"),
     ),
@@ -186,43 +188,49 @@ _OUTPUT = [
     ),
     Parameter(
         "output_config.format",
-        EMULATED,
-        "the schema is described to the model in one line of system text",
+        FORWARDED,
+        "the schema is described to the model in one line of system text where no upstream can guarantee it",
+        feature=Feature.STRUCTURED_OUTPUT,
+        without=EMULATED,
         rule=rules.output_format,
         samples=SCHEMA_SAMPLES,
         wire="system_prompt",
     ),
     Parameter(
         "output_config.format.type=json_schema",
-        FORWARDED,
-        "JSON by a schema",
+        EMULATED,
+        "JSON by a schema; decided with the format",
+        silent=True,
         samples=("json_schema",),
         wire="system_prompt",
     ),
     Parameter(
         "output_config.format.schema",
-        FORWARDED,
-        "the schema, carried whole",
+        EMULATED,
+        "the schema, described whole",
         silent=True,
         wire="system_prompt",
     ),
     Parameter(
         "output_format",
-        EMULATED,
+        FORWARDED,
         "the older spelling of output_config.format",
+        feature=Feature.STRUCTURED_OUTPUT,
+        without=EMULATED,
         rule=rules.output_format,
         samples=SCHEMA_SAMPLES,
         wire="system_prompt",
     ),
     Parameter(
         "output_format.type=json_schema",
-        FORWARDED,
-        "JSON by a schema",
+        EMULATED,
+        "JSON by a schema; decided with the format",
+        silent=True,
         samples=("json_schema",),
         wire="system_prompt",
     ),
     Parameter(
-        "output_format.schema", FORWARDED, "the schema, carried whole", silent=True, wire="system_prompt"
+        "output_format.schema", EMULATED, "the schema, described whole", silent=True, wire="system_prompt"
     ),
 ]
 
@@ -279,11 +287,19 @@ _PREFERENCES = [
         neutral=([],),
         samples=([{"model": "fake-echo"}], [{"model": "fake-tools"}]),
     ),
+    *(
+        Parameter(f"fallbacks[].{key}", IGNORED, "part of a fallback", silent=True)
+        for key in ("model", "max_tokens", "output_config", "speed", "thinking")
+    ),
     Parameter(
         "fallback_credit_token",
         IGNORED,
         "concerns the vendor's billing only",
         samples=({"token": "a"}, {"token": "b"}),
+    ),
+    *(
+        Parameter(f"fallback_credit_token.{key}", IGNORED, "part of the token", silent=True)
+        for key in ("token", "mode")
     ),
     Parameter(
         "billing_policy",

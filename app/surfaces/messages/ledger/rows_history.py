@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.ledger import Disposition, Parameter
 from app.surfaces.messages.ledger.paths import BLOCK, CACHE_REASON, CACHE_SAMPLES, of
-from app.surfaces.messages.ledger.rows_tools import offered_tool_rows
+from app.surfaces.messages.ledger.rows_tools import offered_tool_rows, unoffered_tool_rows
 from app.turn.features import Feature
 
 FORWARDED, EMULATED = Disposition.FORWARDED, Disposition.EMULATED
@@ -23,6 +23,7 @@ _THINKING = [
         of("thinking", "thinking"),
         FORWARDED,
         "its text",
+        feature=Feature.REASONING_HISTORY,
         silent=True,
         wire="messages[].reasoning",
     ),
@@ -53,6 +54,12 @@ _HOSTED_RESULTS = {
     "mcp_tool_result": ("tool_use_id", "content", "is_error"),
 }
 
+
+def _told_in(key: str) -> str | None:
+    """Where a field is told; what only names a block to the vendor is not: its place says the same."""
+    return None if key in ("id", "tool_use_id", "caller") else "messages[].text"
+
+
 _HISTORY = [
     *(
         Parameter(
@@ -65,7 +72,7 @@ _HISTORY = [
         for kind in (*_HOSTED_CALLS, *_HOSTED_RESULTS)
     ),
     *(
-        Parameter(of(kind, key), EMULATED, f"part of {kind}", silent=True, wire="messages[].text")
+        Parameter(of(kind, key), EMULATED, f"part of {kind}", silent=True, wire=_told_in(key))
         for kind, keys in (_HOSTED_CALLS | _HOSTED_RESULTS).items()
         for key in keys
     ),
@@ -162,6 +169,7 @@ _TOOL_CHANGES = [
         f"{_TOOL.format('tool_addition')}.definition", FORWARDED, "the tool", silent=True, wire="tools[].name"
     ),
     *offered_tool_rows(f"{_TOOL.format('tool_addition')}.definition"),
+    *unoffered_tool_rows(f"{_TOOL.format('tool_addition')}.definition"),
     *_tool_change_rows("tool_removal", "the tool is no longer offered"),
     *(
         Parameter(

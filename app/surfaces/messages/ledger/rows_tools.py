@@ -171,6 +171,22 @@ def offered_tool_rows(prefix: str) -> list[Parameter]:
     ]
 
 
+def _hosted_rows(prefix: str) -> list[Parameter]:
+    """Rows of the kinds that the vendor's servers run, at ``prefix``, and of all that they may say."""
+    place = prefix.removesuffix("[]")
+    return [
+        *(
+            Parameter(f"{prefix}.type={kind}", REFUSED, why, samples=(kind,))
+            for kind, (why, _) in _HOSTED.items()
+        ),
+        *(
+            Parameter(f"{place}[type={kind}].{key}", REFUSED, f"part of {kind}", silent=True)
+            for kind, (_, keys) in _HOSTED.items()
+            for key in keys
+        ),
+    ]
+
+
 _OTHER_KINDS = [
     *(
         Parameter(
@@ -181,13 +197,18 @@ _OTHER_KINDS = [
         )
         for kind in _SEARCH_KINDS
     ),
-    *(Parameter(f"tools[].type={kind}", REFUSED, why, samples=(kind,)) for kind, (why, _) in _HOSTED.items()),
-    *(
-        Parameter(f"tools[type={kind}].{key}", REFUSED, f"part of {kind}", silent=True)
-        for kind, (_, keys) in _HOSTED.items()
-        for key in keys
-    ),
+    *_hosted_rows("tools[]"),
 ]
+
+
+def unoffered_tool_rows(prefix: str) -> list[Parameter]:
+    """Rows of the kinds at ``prefix`` that cannot be added to a request's tools."""
+    reason = "only tools that the caller runs can be added"
+    searches = [
+        Parameter(f"{prefix}.type={kind}", REFUSED, reason, samples=(kind,)) for kind in _SEARCH_KINDS
+    ]
+    return [*searches, *_hosted_rows(prefix)]
+
 
 _CHOICE = [
     Parameter("tool_choice", FORWARDED, "see its kinds", silent=True),
@@ -203,6 +224,7 @@ _CHOICE = [
         "tool_choice.type=any",
         FORWARDED,
         "demands a call of any tool",
+        feature=Feature.TOOL_CHOICE,
         rule=rules.choice_any,
         samples=("any",),
         wire="tool_choice.option_name",
@@ -211,6 +233,7 @@ _CHOICE = [
         "tool_choice.type=tool",
         FORWARDED,
         "demands a call of one tool",
+        feature=Feature.TOOL_CHOICE,
         rule=rules.choice_any,
         samples=("tool",),
         wire="tool_choice.option_name",
@@ -219,6 +242,8 @@ _CHOICE = [
         "tool_choice.name",
         FORWARDED,
         "the tool to call; without a choice field upstream it is the only one offered",
+        feature=Feature.TOOL_CHOICE,
+        without=EMULATED,
         rule=rules.choice_name,
         samples=("f", "g"),
         wire="tool_choice.tool_name",
@@ -227,6 +252,7 @@ _CHOICE = [
         "tool_choice.disable_parallel_tool_use",
         FORWARDED,
         "at most one call a turn is a preference: served without where the upstream has no field for it",
+        feature=Feature.DISABLE_PARALLEL_TOOL_CALLS,
         rule=rules.disable_parallel,
         neutral=(False,),
         samples=(True, False),
@@ -240,6 +266,8 @@ TOOL_ROWS = [
         "tools",
         FORWARDED,
         "what the model may call; one neutral system line is supplied where tools need some system text",
+        feature=Feature.TOOLS,
+        without=REFUSED,
         rule=rules.tools,
         neutral=([],),
         samples=([{"name": "f", "input_schema": {"type": "object"}}], [{"name": "g", "input_schema": {}}]),

@@ -85,6 +85,8 @@ def output_format(value: Any, context: Context, path: str) -> Outcomes:
     """Described to the model in one line of system text; that the answer conforms is not guaranteed."""
     if Feature.STRUCTURED_OUTPUT in context.features:
         return (Outcome(Disposition.FORWARDED),)
+    if Feature.SYSTEM_PROMPT not in context.features:
+        return (Outcome(Disposition.IGNORED, feature=Feature.STRUCTURED_OUTPUT),)
     return (EMULATED, Outcome(Disposition.IGNORED, below=".type", feature=Feature.STRUCTURED_OUTPUT))
 
 

@@ -10,6 +10,7 @@ from app.surfaces.responses.ledger.rows_calls import CALL_ROWS
 from app.surfaces.responses.ledger.rows_choice import CHOICE_ROWS
 from app.surfaces.responses.ledger.rows_input import input_rows
 from app.surfaces.responses.ledger.rows_request import REQUEST_ROWS
+from app.surfaces.responses.ledger.rows_state import state_rows
 from app.surfaces.responses.ledger.rows_tools import TOOL_ROWS
 
 TAGS: dict[str, tuple[str, str | None]] = {
@@ -36,7 +37,10 @@ SAME = {
 """Places that hold what another place holds."""
 
 
-def make_ledger(seals: Seals) -> Ledger:
-    """The ledger; ``seals`` tells reasoning that Candor handed out from anyone else's."""
-    rows = [*REQUEST_ROWS, *CHOICE_ROWS, *input_rows(seals), *CALL_ROWS, *TOOL_ROWS]
+def make_ledger(seals: Seals, *, keeps: bool = True) -> Ledger:
+    """The ledger; ``seals`` tells reasoning that Candor handed out from anyone else's.
+
+    ``keeps``: responses are kept when nothing is said to the contrary.
+    """
+    rows = [*REQUEST_ROWS, *state_rows(keeps=keeps), *CHOICE_ROWS, *input_rows(seals), *CALL_ROWS, *TOOL_ROWS]
     return Ledger(SURFACE, map(with_samples, rows), tags=TAGS, same=SAME)

@@ -76,7 +76,10 @@ _ITEMS = (
     _a("additional_tools", {"role": "developer", "tools": [_FUNCTION]}, {"id": "item_1"}),
     _a("web_search_call", {**_DONE, "action": {"type": "search", "query": "q"}}),
     _a("file_search_call", {**_DONE, "queries": ["q"]}, {"results": [{"file_id": "file-a", "text": "t"}]}),
-    _a("code_interpreter_call", {**_DONE, "code": "1+1", "container_id": "cntr_1", "outputs": []}),
+    _a(
+        "code_interpreter_call",
+        {**_DONE, "code": "1+1", "container_id": "cntr_1", "outputs": [{"type": "logs", "logs": "2"}]},
+    ),
     _a(
         "image_generation_call",
         {**_DONE, "result": "iVBORw0KGgo="},
@@ -133,6 +136,7 @@ _PARTS = (
         "input_file",
         {"file_id": "file-a"},
         {"filename": "a.pdf", "file_data": "AAAA", "file_url": "https://example.com/a.pdf", "detail": "low"},
+        {"prompt_cache_breakpoint": {"mode": "explicit", "ttl": "30m"}},
     ),
 )
 

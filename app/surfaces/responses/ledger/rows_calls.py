@@ -126,10 +126,12 @@ def _client_calls() -> Iterator[Parameter]:
     yield from silent("input[type=shell_call_output]", EMULATED, LABEL, ("status", "max_output_length"))
     yield Parameter(
         "input[type=apply_patch_call_output].status",
-        EMULATED,
+        FORWARDED,
         "failed is the upstream's flag, or a first line [error] where it has none.",
         feature=Feature.TOOL_ERROR_FLAG,
+        without=EMULATED,
         rule=rules.failed,
+        wire="messages[].text",
         samples=("failed", "completed"),
     )
     yield Parameter(

@@ -71,9 +71,9 @@ def input_parts(place: str) -> Iterator[Parameter]:
         f"{kinds}[type=input_file]",
         REFUSED,
         "Goes with its file, which is refused.",
-        ("detail", "file_data", "file_id", "file_url", "filename"),
+        ("detail", "file_data", "file_id", "file_url", "filename", "prompt_cache_breakpoint"),
     )
-    for kind in ("input_text", "input_image", "input_file"):
+    for kind in ("input_text", "input_image"):
         yield Parameter(
             f"{kinds}[type={kind}].prompt_cache_breakpoint",
             IGNORED,
@@ -223,7 +223,6 @@ def _pointing_elsewhere() -> Iterator[Parameter]:
         "input[type=configuration_update]", IGNORED, "Goes with its item.", ("id", "reasoning", "text")
     )
     for kind, reason, names in (
-        ("item_reference", "No item is stored that could be meant.", ("id",)),
         (
             "compaction",
             "It stands for the history that it replaced, and only who sealed it can read it.",

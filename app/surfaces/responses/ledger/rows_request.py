@@ -35,6 +35,9 @@ _TURN = [
         "instructions",
         FORWARDED,
         "Comes first in the system text.",
+        feature=Feature.SYSTEM_PROMPT,
+        without=REFUSED,
+        neutral=("",),
         wire="system_prompt",
         samples=("Be brief.", "Be thorough."),
     ),
@@ -116,9 +119,11 @@ _TEXT = [
     ),
     Parameter(
         "text.format",
-        EMULATED,
-        "Described in one line of system text; the guarantee is missing and named.",
+        FORWARDED,
+        "Described in one line of system text where no upstream can guarantee it; the missing guarantee is named.",
         feature=Feature.STRUCTURED_OUTPUT,
+        without=EMULATED,
+        wire="system_prompt",
         rule=rules.text_format,
         samples=(_FORMAT, {"type": "json_object"}),
     ),
@@ -136,8 +141,8 @@ _TEXT = [
     ),
     Parameter(
         "text.format[type=json_schema].strict",
-        EMULATED,
-        "Asks for the guarantee; decided with `text.format`.",
+        IGNORED,
+        "Asks for the guarantee; decided with `text.format`, which names it.",
         silent=True,
         samples=(True, False),
     ),
@@ -211,7 +216,12 @@ _INCLUDE = [
             "code_interpreter_call.outputs",
         )
     ),
-    Parameter("include[]=message.input_image.image_url", IGNORED, "Shows in stored input items only."),
+    Parameter(
+        "include[]=message.input_image.image_url",
+        EMULATED,
+        "Shows in stored input items only, and always does there.",
+        exact=True,
+    ),
 ]
 
 _LABELS = [
@@ -238,50 +248,6 @@ _LABELS = [
         IGNORED,
         "A client's labels for its own service; Codex CLI sends them.",
         samples=({"turn_id": "a"}, {"turn_id": "b"}),
-    ),
-]
-
-_STATE = [
-    Parameter(
-        "store",
-        IGNORED,
-        "Responses are not stored, and the echo says so.",
-        neutral=(False,),
-        samples=(True, False),
-    ),
-    Parameter(
-        "previous_response_id",
-        REFUSED,
-        "No response is stored, and a turn is never served without its history.",
-        code="previous_response_not_found",
-        samples=("resp_a", "resp_b"),
-    ),
-    Parameter("conversation", REFUSED, "Names history that another endpoint holds.", samples=("conv_a",)),
-    Parameter("conversation.id", REFUSED, "Goes with `conversation`.", silent=True),
-    Parameter(
-        "prompt", REFUSED, "Names a stored template, whose text is the prompt.", samples=({"id": "pmpt_a"},)
-    ),
-    *(
-        Parameter(f"prompt.{name}", REFUSED, "Goes with `prompt`.", silent=True)
-        for name in ("id", "variables", "version")
-    ),
-    Parameter(
-        "background",
-        REFUSED,
-        "A turn that runs on its own needs a queue.",
-        neutral=(False,),
-        samples=(True,),
-    ),
-    Parameter(
-        "background_options",
-        IGNORED,
-        "Asks for nothing without `background`, which is refused.",
-        neutral=({},),
-        samples=({"completion_window": "2h"},),
-    ),
-    *(
-        Parameter(f"background_options.{name}", IGNORED, "Goes with `background_options`.", silent=True)
-        for name in ("completion_window", "continuation_id")
     ),
 ]
 
@@ -396,6 +362,5 @@ REQUEST_ROWS = [
     *_REASONING,
     *_INCLUDE,
     *_LABELS,
-    *_STATE,
     *_SERVICE,
 ]

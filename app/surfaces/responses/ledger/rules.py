@@ -9,10 +9,13 @@ from app.ledger import Context, Disposition, Outcome
 from app.ledger.parameter import Rule
 from app.seals import Seals
 from app.turn.features import Feature
-from app.turn.turn import ToolCallPart, ToolResultPart
+from app.turn.turn import ImagePart, Part, ReasoningPart, ToolCallPart, ToolResultPart
 
 FORWARDED, EMULATED = Disposition.FORWARDED, Disposition.EMULATED
 IGNORED, REFUSED = Disposition.IGNORED, Disposition.REFUSED
+
+HISTORY = "previous_response_id"
+"""The path of all parts that come from earlier responses."""
 
 Outcomes = Sequence[Outcome]
 NOTHING: Outcomes = ()
@@ -64,13 +67,62 @@ def tools(value: Any, context: Context, path: str) -> Outcomes:
 def input_items(value: Any, context: Context, path: str) -> Outcomes:
     """Calls and results in history need an upstream that has tools: without them the history is not the same."""
     if Feature.TOOLS in context.features or type(value) is str:
-        return NOTHING
+        return system_items(value, context, path)
     problem = "the upstream of this model has no tools, so a call or its result cannot be part of the history"
     return [
-        Outcome(REFUSED, at=f"{part.path}.type", feature=Feature.TOOLS, problem=problem)
-        for message in context.turn.messages
-        for part in message.parts
-        if isinstance(part, ToolCallPart | ToolResultPart)
+        *system_items(value, context, path),
+        *(
+            Outcome(REFUSED, at=f"{part.path}.type", feature=Feature.TOOLS, problem=problem)
+            for message in context.turn.messages
+            for part in message.parts
+            if isinstance(part, ToolCallPart | ToolResultPart) and part.path != HISTORY
+        ),
+    ]
+
+
+def not_kept(value: Any, context: Context, path: str) -> Outcomes:
+    """Nothing is kept here: a wish for it is ignored."""
+    return (Outcome(IGNORED),)
+
+
+def from_kept(value: Any, context: Context, path: str) -> Outcomes:
+    """What is taken from kept responses needs what it would need had the caller sent it."""
+    at = path.removesuffix(".type")
+    outcomes = [Outcome(EMULATED, exact=True)]
+    for message in context.turn.messages:
+        for part in message.parts:
+            if getattr(part, "path", message.path) == at:
+                outcomes += _needs(part, context, at)
+    lacks_system = context.turn.system and Feature.SYSTEM_PROMPT not in context.features
+    if lacks_system and at == HISTORY:
+        problem = "the upstream of this model takes no system text"
+        outcomes.append(Outcome(REFUSED, feature=Feature.SYSTEM_PROMPT, problem=problem))
+    return list(dict.fromkeys(outcomes))
+
+
+def _needs(part: Part, context: Context, at: str) -> Outcomes:
+    """What becomes of a part of a kept response on an upstream that cannot carry it."""
+    if isinstance(part, ToolCallPart | ToolResultPart) and Feature.TOOLS not in context.features:
+        problem = "it holds calls of tools, which the upstream of this model does not have"
+        return (Outcome(REFUSED, at=at, feature=Feature.TOOLS, problem=problem),)
+    if isinstance(part, ImagePart) and Feature.IMAGES not in context.features:
+        problem = "it holds images, which the upstream of this model does not read"
+        return (Outcome(REFUSED, at=at, feature=Feature.IMAGES, problem=problem),)
+    if isinstance(part, ReasoningPart) and Feature.REASONING_HISTORY not in context.features:
+        return (Outcome(IGNORED, at=at, feature=Feature.REASONING_HISTORY),)
+    return NOTHING
+
+
+def system_items(value: Any, context: Context, path: str) -> Outcomes:
+    """System text needs a system prompt, unless it came late and became a user message."""
+    if Feature.SYSTEM_PROMPT in context.features or not context.turn.system or type(value) is not list:
+        return NOTHING
+    problem = "the upstream of this model takes no system text"
+    messages = {message.path for message in context.turn.messages}
+    return [
+        Outcome(REFUSED, at=f"{path}[{index}].role", feature=Feature.SYSTEM_PROMPT, problem=problem)
+        for index, item in enumerate(value)
+        if item.get("role") in ("system", "developer") and f"{path}[{index}]" not in messages
     ]
 
 
@@ -104,6 +156,8 @@ def text_format(value: Any, context: Context, path: str) -> Outcomes:
     feature = Feature.STRUCTURED_OUTPUT
     if feature in context.features:
         return (Outcome(FORWARDED, feature=feature),)
+    if Feature.SYSTEM_PROMPT not in context.features:
+        return (Outcome(IGNORED, feature=feature),)
     guarantee = ".strict" if wanted.strict else ".type"
     return (Outcome(EMULATED), Outcome(IGNORED, below=guarantee, feature=feature))
 
