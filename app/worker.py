@@ -1,4 +1,4 @@
-"""gunicorn's threaded worker, with a drain that answers and with no connection that holds up the others."""
+"""gunicorn's threaded worker: a drain that answers, and no connection that holds up another."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from app.drain import Drain
 
 
 class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no type hints
-    """Two things differ from gunicorn's own.
+    """Three things differ from gunicorn's own.
+
+    A worker takes a connection only while it has a thread for it, so that of several workers one with room gets
+    it; gunicorn would take it all the same and let it wait for a stream to end.
 
     When the whole server stops, nobody else listens, so a worker that still has turns to finish goes on taking
     connections and lets the app refuse them in its own words; gunicorn would leave them unanswered and cut them
@@ -24,17 +27,38 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no type hints
 
     master_stops: mmap | None = None
     """One byte shared with the master, not 0 once the whole server stops; gunicorn.conf.py sets it."""
+    _takes = True
 
     def set_accept_enabled(self, enabled: bool) -> None:
         """Called with False, and ``alive`` unset, when the worker begins to stop."""
         if not self.alive and not enabled:
-            stops = self.master_stops is not None and self.master_stops[0] != 0
-            drain = _drain_of(self.wsgi)
-            if drain is not None:
-                drain.begin(refuse=stops)
-                if stops:
-                    return
-        super().set_accept_enabled(enabled)
+            self._takes = enabled = self._begin_drain()
+        super().set_accept_enabled(enabled and self._has_room())
+
+    def accept(self, listener: Any) -> None:
+        """Take a connection, and no further one while there is no thread for it."""
+        super().accept(listener)
+        self.set_accept_enabled(self._takes)
+
+    def finish_request(self, conn: TConn, fs: Any) -> None:
+        """A thread is free again."""
+        super().finish_request(conn, fs)
+        if self._takes and not self._accepting:
+            self.set_accept_enabled(True)
+
+    def _has_room(self) -> bool:
+        """Whether a thread is free; connections that wait in the main loop have none."""
+        waiting = len(self.keepalived_conns) + len(self.pending_conns)
+        return bool(self.nr_conns - waiting < self.cfg.threads)
+
+    def _begin_drain(self) -> bool:
+        """Tell the app that the worker stops; whether connections are still taken, to be refused."""
+        drain = _drain_of(self.wsgi)
+        if drain is None:
+            return False
+        stops = self.master_stops is not None and self.master_stops[0] != 0
+        drain.begin(refuse=stops)
+        return stops
 
     def handle(self, conn: TConn) -> Any:
         """Serve one request of ``conn``; the value tells the main loop what to do with the connection."""
