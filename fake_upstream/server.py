@@ -15,7 +15,7 @@ from http.server import BaseHTTPRequestHandler
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from fake_upstream import connect_wire, models
+from fake_upstream import connect_wire, models, page
 from fake_upstream.captures import CaptureStore, Received
 from fake_upstream.connect_wire import RPC_PATH, Rejected, end_of_stream, error_json, json_bytes
 from fake_upstream.http_body import BadBody, BodyTooLarge, read_body
@@ -185,6 +185,8 @@ class Handler(BaseHTTPRequestHandler):
         match (self.command, path):
             case ("GET", "/_fake/health"):
                 self._reply(200, {"status": "ok"})
+            case ("GET", "/_fake" | "/_fake/"):
+                self._show_page()
             case ("GET", "/_fake/captures"):
                 self._list_captures()
             case ("DELETE", "/_fake/captures"):
@@ -195,7 +197,7 @@ class Handler(BaseHTTPRequestHandler):
             case ("DELETE", "/_fake/scenarios"):
                 self.server.scenarios.clear()
                 self._reply(204)
-            case (_, "/_fake/health"):
+            case (_, "/_fake/health" | "/_fake" | "/_fake/"):
                 self._wrong_method("GET")
             case (_, "/_fake/captures"):
                 self._wrong_method("GET, DELETE")
@@ -211,6 +213,12 @@ class Handler(BaseHTTPRequestHandler):
                 return self._reply(400, {"error": "limit: must be an integer of 0 or more"})
             limit = int(value)
         self._reply(200, [capture.as_json() for capture in self.server.captures.newest(limit)])
+
+    def _show_page(self) -> None:
+        captures = self.server.captures
+        html = page.render(captures.newest(page.SHOWN), len(captures.newest()))
+        headers = [("content-type", "text/html; charset=utf-8"), ("content-security-policy", page.POLICY)]
+        self._write(whole(200, html, headers))
 
     def _add_scenario(self, body: bytes) -> None:
         try:
