@@ -15,6 +15,7 @@ from app.seals import Seals
 from app.surfaces import sse
 from app.surfaces.messages.errors import stream_error
 from app.surfaces.surface import ReplyFacts
+from app.turn.estimate import estimate_input
 from app.turn.events import (
     Event,
     Finished,
@@ -159,9 +160,10 @@ class Encoder:
         self._usage: Usage | None = None
 
     def opening(self, usage: Usage | None) -> bytes:
-        """``message_start``, with the usage known so far."""
+        """``message_start``, with the usage known so far: until the upstream reports some, an estimate of the input."""
         self._usage = usage
-        message = _message(self._facts, [], _NO_STOP, usage)
+        known = usage or Usage(estimate_input(self._facts.decoded.turn), 0, estimated=True)
+        message = _message(self._facts, [], _NO_STOP, known)
         message.pop("context_management", None)
         return sse.event("message_start", {"type": "message_start", "message": message})
 

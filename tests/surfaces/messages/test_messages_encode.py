@@ -10,6 +10,8 @@ from anthropic.types.beta import BetaMessage, BetaRawMessageStreamEvent
 from app.turn.events import Finished, ReasoningDelta, TextDelta, ToolCallArguments, ToolCallStarted, Usage
 from app.turn.faults import FaultKind, TurnFault
 from app.turn.fold import Fold
+from app.turn.turn import Message as TurnMessage
+from app.turn.turn import TextPart
 from tests.support.strict import check, check_event
 from tests.surfaces.messages.kit import SEALS, SURFACE, events_of, facts
 
@@ -317,3 +319,10 @@ def test_blocks_come_in_the_order_they_were_opened_whatever_ends_first(order):
     starts = [data["content_block"]["id"] for name, data in stream(*events) if name == "content_block_start"]
     assert starts == ["id0", "id1", "id2"]
     assert [block["input"] for block in whole(*events)["content"]] == [{"n": 0}, {"n": 1}, {"n": 2}]
+
+
+def test_a_stream_whose_usage_is_not_known_yet_starts_with_an_estimate_of_the_input():
+    opened = facts()
+    opened.decoded.turn.messages = [TurnMessage("user", [TextPart("x" * 40)], "messages[0]")]
+    (_, data), *_ = events_of(SURFACE.encoder(opened).opening(None))
+    assert data["message"]["usage"]["input_tokens"] == 14
