@@ -86,6 +86,7 @@ def create_app(settings: Settings | None = None, *, new_session_id: Callable[[],
             operator_key=settings.operator_key,
             metrics=services.metrics,
             capacity=services.capacity,
+            drain=services.drain,
             parameters=ParametersPage(
                 [surface.ledger for surface in surfaces.values()],
                 services.upstreams["connect"].features,

@@ -10,15 +10,19 @@ from flask import Blueprint, Response, request
 
 from app.callers import operator_may
 from app.capacity import Capacity
+from app.drain import Drain
 from app.metrics import CONTENT_TYPE, Metrics
+from app.operator.parameters import ParametersPage
 from app.surfaces.surface import RequestFacts
 
 _JSON = "application/json"
 
 
-def blueprint(*, operator_key: str, metrics: Metrics, capacity: Capacity) -> Blueprint:
-    """/healthz, /readyz, /metrics, /connect-metrics and /pool."""
-    routes = Blueprint("operator", __name__)
+def blueprint(
+    *, operator_key: str, metrics: Metrics, capacity: Capacity, drain: Drain, parameters: ParametersPage
+) -> Blueprint:
+    """/healthz, /readyz, /metrics, /connect-metrics, /pool and /parameters."""
+    routes = Blueprint("operator", __name__, template_folder="pages")
 
     @routes.get("/healthz")
     def healthz() -> Response:
@@ -28,6 +32,8 @@ def blueprint(*, operator_key: str, metrics: Metrics, capacity: Capacity) -> Blu
     @routes.get("/readyz")
     def readyz() -> Response:
         """Settings are valid (else the process would not run) and a token is usable; asks no upstream."""
+        if drain.draining:
+            return Response(b'{"status":"shutting down"}', 503, content_type=_JSON)
         if capacity.ready():
             return Response(b'{"status":"ready"}', content_type=_JSON)
         return Response(b'{"status":"no usable upstream token"}', 503, content_type=_JSON)
@@ -50,6 +56,11 @@ def blueprint(*, operator_key: str, metrics: Metrics, capacity: Capacity) -> Blu
         """The state of every upstream token, by name."""
         return _guarded(operator_key, lambda: _json(capacity.report()))
 
+    @routes.get("/parameters")
+    def parameters_page() -> Response:
+        """The ledgers; how often each row was met is for operators."""
+        return parameters.answer(request, live=_is_operator(operator_key))
+
     return routes
 
 
@@ -57,8 +68,12 @@ def _json(page: dict[str, Any]) -> Response:
     return Response(orjson.dumps(page), content_type=_JSON)
 
 
+def _is_operator(operator_key: str) -> bool:
+    return operator_may(operator_key, RequestFacts.of(request).headers, request.remote_addr)
+
+
 def _guarded(operator_key: str, page: Callable[[], Response]) -> Response:
-    if operator_may(operator_key, RequestFacts.of(request).headers, request.remote_addr):
+    if _is_operator(operator_key):
         return page()
     return Response(
         b'{"error":{"message":"operator pages need CANDOR_OPERATOR_KEY, or a direct loopback peer without one",'

@@ -11,7 +11,7 @@ from flask.testing import FlaskClient
 from werkzeug.datastructures import Headers
 
 from app import create_app
-from app.factory import surface_of_path
+from app.factory import of, surface_of_path
 from app.settings import SettingsError
 
 ANTHROPIC = {"anthropic-version": "2026-10-21"}
@@ -131,8 +131,23 @@ def test_an_unknown_path_is_a_404_in_those_words(
 # Methods
 
 ROUTES = [
-    ("/v1/chat/completions", "OPTIONS, POST", ("error", "type"), "invalid_request_error"),
+    ("/v1/chat/completions", "GET, HEAD, OPTIONS, POST", ("error", "type"), "invalid_request_error"),
+    (
+        "/v1/chat/completions/chatcmpl-1",
+        "DELETE, GET, HEAD, OPTIONS, POST",
+        ("error", "type"),
+        "invalid_request_error",
+    ),
+    (
+        "/v1/chat/completions/chatcmpl-1/messages",
+        "GET, HEAD, OPTIONS",
+        ("error", "type"),
+        "invalid_request_error",
+    ),
     ("/v1/responses", "OPTIONS, POST", ("error", "type"), "invalid_request_error"),
+    ("/v1/responses/resp_1", "DELETE, GET, HEAD, OPTIONS", ("error", "type"), "invalid_request_error"),
+    ("/v1/responses/resp_1/input_items", "GET, HEAD, OPTIONS", ("error", "type"), "invalid_request_error"),
+    ("/v1/responses/resp_1/cancel", "OPTIONS, POST", ("error", "type"), "invalid_request_error"),
     ("/v1/responses/input_tokens", "OPTIONS, POST", ("error", "type"), "invalid_request_error"),
     ("/v1/messages", "OPTIONS, POST", ("error", "type"), "invalid_request_error"),
     ("/v1/messages/count_tokens", "OPTIONS, POST", ("error", "type"), "invalid_request_error"),
@@ -193,7 +208,7 @@ def test_head_says_what_get_says_without_the_body(client: FlaskClient, path: str
     assert head.headers["Content-Length"] == str(len(get.data))
 
 
-@pytest.mark.parametrize("path", ["/v1/messages", "/v1/chat/completions", "/v1beta/models/m:generateContent"])
+@pytest.mark.parametrize("path", ["/v1/messages", "/v1/responses", "/v1beta/models/m:generateContent"])
 def test_head_of_a_route_that_only_takes_posts_is_a_405_without_a_body(
     client: FlaskClient, path: str
 ) -> None:
@@ -229,3 +244,9 @@ def test_a_defect_is_a_500_in_the_surfaces_words_that_tells_nothing_of_the_insid
     assert (reply.status_code, reply.content_type) == (500, "application/json")
     assert reply.json[place[0]][place[1]] == value
     assert b"secret" not in reply.data
+
+
+def test_readyz_is_a_503_while_the_server_drains(app: Flask) -> None:
+    of(app).services.drain.begin()
+    reply = app.test_client().get("/readyz")
+    assert (reply.status_code, reply.json) == (503, {"status": "shutting down"})
