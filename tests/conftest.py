@@ -65,6 +65,31 @@ def app(make_app: Callable[..., Flask]) -> Flask:
     return make_app()
 
 
+@pytest.fixture(scope="session")
+def standing(shared_fake: FakeUpstream, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Flask]:
+    """The app with the given switches, made once and shared; its turns all have one known session id.
+
+    Not for turns that change a token's state, nor for counting.
+    """
+    made: dict[tuple[tuple[str, str], ...], Flask] = {}
+
+    def app_with(**switches: str) -> Flask:
+        key = tuple(sorted(switches.items()))
+        if key not in made:
+            settings = load(
+                {
+                    "DEVIN_CONNECT_BASE_URL": shared_fake.url,
+                    "CANDOR_STATE_DIR": str(tmp_path_factory.mktemp("standing")),
+                    "CANDOR_LOG_LEVEL": "ERROR",
+                    **switches,
+                }
+            )
+            made[key] = create_app(settings, new_session_id=lambda: SESSION_ID)
+        return made[key]
+
+    return app_with
+
+
 @pytest.fixture
 def serve(make_app: Callable[..., Flask]) -> Iterator[Callable[..., str]]:
     """Serve an app with the given switches by threads on loopback; the value is its URL."""

@@ -130,7 +130,7 @@ def _refusal(refused: list[Finding], context: Context) -> TurnFault:
     if first.outcome.feature is not None:
         switch = context.switch_for(first.outcome.feature)
         if switch is not None:
-            problem += f"; {switch} would honour it"
+            problem = f"{problem.rstrip('.')}; {switch} would honour it"
     paths = list(dict.fromkeys(finding.path for finding in refused))
     return TurnFault(
         FaultKind.UNSUPPORTED_PARAMETER,

@@ -59,7 +59,8 @@ def path_of(place: Iterable[Any]) -> str:
 class _Kind:
     """The keys of one kind of object: those nothing need be said of, those observed, those looked into.
 
-    ``respelled`` maps every further spelling of a key to its first.
+    ``respelled`` maps every further spelling of a key to its first. ``quiet`` and ``inner`` are the keys of which
+    nothing can be said but by what is below them: without anything below, and with it.
     """
 
     row: Parameter | None = None
@@ -68,11 +69,14 @@ class _Kind:
     below: dict[str, _Node] = field(default_factory=dict)
     respelled: dict[str, str] = field(default_factory=dict)
     quiet: frozenset[str] = frozenset()
+    inner: dict[str, _Node] = field(default_factory=dict)
     speaks: bool = False
 
     def seal(self) -> None:
         self.speaks = self.row is not None and not self.row.plain
-        self.quiet = frozenset(self.plain - self.below.keys() - self.observed.keys() - self.respelled.keys())
+        silent = self.plain - self.observed.keys() - self.respelled.keys()
+        self.quiet = frozenset(silent - self.below.keys())
+        self.inner = {key: self.below[key] for key in silent & self.below.keys()}
         for node in self.below.values():
             node.seal()
 
@@ -249,13 +253,17 @@ class Ledger:
 
 
 def _walk(kind: _Kind, body: Mapping[str, Any], place: _Trail, found: list[Observation]) -> None:
-    quiet, below, observed, respelled = kind.quiet, kind.below, kind.observed, kind.respelled
+    quiet, inner, below, respelled = kind.quiet, kind.inner, kind.below, kind.respelled
     for key, value in body.items():
         if key in quiet or value is None:
             continue
+        if key in inner:
+            if type(value) is not str:
+                _descend(inner[key], value, (place, key), found)
+            continue
         if key in respelled and body.get(respelled[key]) is not None:
             raise invalid(f"the field is also there as '{respelled[key]}'", path_of(_unroll((place, key))))
-        row = observed.get(key)
+        row = kind.observed.get(key)
         node = below.get(key)
         if row is not None:
             if not row.is_neutral(value):
@@ -263,10 +271,14 @@ def _walk(kind: _Kind, body: Mapping[str, Any], place: _Trail, found: list[Obser
         elif key not in kind.plain and (node is None or type(value) not in (dict, list)):
             found.append(Observation(_unknown(_unroll(place), key), _unroll((place, key)), value))
         if node is not None:
-            if type(value) is list:
-                _walk_list(node, value, (place, key), found)
-            elif type(value) is dict and not node.in_list:
-                _visit(node, value, (place, key), found)
+            _descend(node, value, (place, key), found)
+
+
+def _descend(node: _Node, value: Any, place: _Trail, found: list[Observation]) -> None:
+    if type(value) is list:
+        _walk_list(node, value, place, found)
+    elif type(value) is dict and not node.in_list:
+        _visit(node, value, place, found)
 
 
 def _walk_list(node: _Node, items: list[Any], place: _Trail, found: list[Observation]) -> None:

@@ -183,6 +183,17 @@ def test_c76_errors_have_the_enum_and_a_message_that_is_no_json(
     assert error["message"] == "the upstream refused the request: q"
 
 
+@pytest.mark.parametrize("surface", SURFACES)
+def test_c76_no_surface_hands_on_json_inside_a_message(
+    standing: Callable[..., Flask], fake: FakeUpstream, surface: str
+) -> None:
+    fake.queue([s.error("unavailable", '{"error":{"code":503,"message":"q","status":"UNAVAILABLE"}}')])
+
+    message = ask(standing(), surface).json["error"]["message"]
+
+    assert message.lower().rstrip(".") == "the upstream refused the request: q"
+
+
 def stream_bytes() -> bytes:
     """An answer with text, two calls and usage, as it stands on the wire."""
     response = wire_pb2.GetChatMessageResponse

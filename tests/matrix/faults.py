@@ -83,6 +83,8 @@ def in_stream(
     surface: str, told: Told, problem: str, *, wait_s: int | None = None, request_id: str = ""
 ) -> Json:
     """The same fault after the answer has begun."""
+    if surface == MESSAGES and told.anthropic[1] in ("api_error", "timeout_error"):
+        problem += "; try again later"
     if surface != RESPONSES:
         return body(surface, told, problem, wait_s=wait_s, request_id=request_id)
     message = sentence(problem)

@@ -14,7 +14,7 @@ from fake_upstream import scenarios as s
 from tests.matrix import asking
 from tests.matrix.answers import Answer, Call, Usage, read
 from tests.matrix.asking import CHAT, GENERATE, MESSAGES, RESPONSES, SURFACES, ask
-from tests.matrix.faults import FAILED, body
+from tests.matrix.faults import FAILED, body, in_stream
 
 FINISH = {
     "stop": {CHAT: "stop", RESPONSES: "completed", MESSAGES: "end_turn", GENERATE: "STOP"},
@@ -324,7 +324,7 @@ def test_arguments_that_do_not_parse_after_text_are_a_fault_in_the_stream(
     answer = read(surface, reply.data, stream=True)
     problem = "the arguments of the call to 'f' are not a JSON object"
     assert (answer.text, answer.calls, answer.finish) == ("t", [], None)
-    assert answer.error == body(surface, FAILED, problem, request_id=reply.headers["x-request-id"])
+    assert answer.error == in_stream(surface, FAILED, problem, request_id=reply.headers["x-request-id"])
 
 
 STOP = {

@@ -474,7 +474,7 @@ def test_chat_says_when_the_cap_cut_a_call(url: str, fake: FakeUpstream) -> None
     assert whole.json()["choices"][0]["message"]["tool_calls"][0]["function"]["arguments"] == '{"x":'
 
 
-@pytest.mark.parametrize(("method", "path"), [("GET", "/v1/chat/completions"), ("POST", "/v1/chat/nothing")])
+@pytest.mark.parametrize(("method", "path"), [("PUT", "/v1/chat/completions"), ("POST", "/v1/chat/nothing")])
 def test_chat_answers_wrong_methods_and_paths_in_its_own_words(method: str, path: str, url: str) -> None:
     reply = requests.request(method, url + path, timeout=10)
     assert reply.status_code in (404, 405)

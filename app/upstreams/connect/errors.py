@@ -119,8 +119,7 @@ class ErrorReader:
         kind = _KINDS[code]
         if kind is FaultKind.RATE_LIMITED and any(map(_tells_quota, details)):
             kind = FaultKind.QUOTA_EXHAUSTED
-        message = error.get("message")
-        quoted = self.redact(message) if isinstance(message, str) else ""
+        quoted = self.redact(_said(error.get("message")))
         return TurnFault(
             kind,
             f"the upstream refused the request: {quoted or code}",
@@ -164,6 +163,21 @@ class ErrorReader:
         if when.tzinfo is None:
             when = when.replace(tzinfo=UTC)
         return _sane(max(0.0, when.timestamp() - self._wall_clock()))
+
+
+def _said(message: Any) -> str:
+    """The text of an error's message; of JSON that another server's error was put into, its own message."""
+    if not isinstance(message, str):
+        return ""
+    if not message.lstrip().startswith("{"):
+        return message
+    try:
+        inner = orjson.loads(message)
+    except orjson.JSONDecodeError:
+        return message
+    while isinstance(inner, dict):
+        inner = inner.get("error") or inner.get("message")
+    return inner if isinstance(inner, str) else ""
 
 
 def _sane(seconds: float) -> float | None:
