@@ -1,0 +1,5 @@
+"""Chat completions: what every row of its ledger says is what happens."""
+
+from tests.truth.suite import truth_of
+
+test_the_row_tells_the_truth = truth_of("chat_completions")
