@@ -35,10 +35,7 @@ def _read_tool(item: Mapping[str, Any], path: str) -> Tool:
     match item.get("type"):
         case "function":
             function = reading.required_mapping(item, "function", path)
-            at = f"{path}.function"
-            tool = _read_function(function, at)
-            tool.strict = reading.boolean(function, "strict", at)
-            return tool
+            return _read_function(function, f"{path}.function")
         case "custom":
             custom = reading.required_mapping(item, "custom", path)
             at = f"{path}.custom"
@@ -57,6 +54,7 @@ def _read_function(function: Mapping[str, Any], path: str) -> Tool:
         name=reading.required_string(function, "name", path),
         description=reading.string(function, "description", path) or "",
         parameters=complete_schema(reading.mapping(function, "parameters", path)),
+        strict=reading.boolean(function, "strict", path),
     )
 
 

@@ -71,6 +71,12 @@ def test_chat_describes_a_grammar_to_the_model() -> None:
     )
 
 
+@pytest.mark.parametrize("strict", [True, False, None])
+def test_chat_reads_strict_of_legacy_functions(strict: bool | None) -> None:
+    (tool,) = decode(body(functions=[{"name": "f", "strict": strict}])).turn.tools
+    assert tool.strict is strict
+
+
 def test_chat_rewrites_legacy_functions_to_tools() -> None:
     decoded = decode(body(functions=[{"name": "f", "description": "D"}]))
     assert decoded.turn.tools == [Tool("f", "D", EMPTY)]
@@ -187,6 +193,7 @@ def allowed(**keys: Any) -> dict[str, Any]:
         ({"functions": "f"}, "functions", WRONG_TYPE),
         ({"functions": [{"description": "D"}]}, "functions[0].name", REQUIRED),
         ({"functions": [{"name": "f", "parameters": []}]}, "functions[0].parameters", WRONG_TYPE),
+        ({"functions": [{"name": "f", "strict": "yes"}]}, "functions[0].strict", WRONG_TYPE),
         ({"functions": [{"name": "f"}], "tools": [function("f")]}, "functions", None),
         ({"functions": [{"name": "f"}], "tool_choice": "required"}, "tool_choice", None),
         ({"tools": TOOLS, "function_call": "auto"}, "function_call", None),

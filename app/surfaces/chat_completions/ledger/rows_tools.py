@@ -307,6 +307,15 @@ LEGACY = (
         wire="tools[].parameters",
     ),
     Parameter(
+        "functions[].strict",
+        FORWARDED,
+        "Asks that arguments conform to the schema.",
+        feature=Feature.STRICT_TOOLS,
+        neutral=(False,),
+        samples=(True,),
+        wire="tools[].strict",
+    ),
+    Parameter(
         "function_call",
         EMULATED,
         "Deprecated: does what tool_choice does.",
