@@ -28,3 +28,5 @@ class Feature(Enum):
     STRUCTURED_OUTPUT = "structured_output"
     """An output format can be guaranteed (else it is described in a line of system text)."""
     PROMPT_CACHE = "prompt_cache"
+    SESSION_KEY = "session_key"
+    """The session's id on the wire is derived from the caller's own key (else it is a fresh one each turn)."""

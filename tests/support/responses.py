@@ -36,6 +36,7 @@ DEFAULT = EVERYTHING - {
     Feature.TOOL_ERROR_FLAG,
     Feature.STRUCTURED_OUTPUT,
     Feature.PROMPT_CACHE,
+    Feature.SESSION_KEY,
 }
 CREATED_S, DONE_S = 1_700_000_000, 1_700_000_009
 PNG = "data:image/png;base64,iVBORw0KGgo="

@@ -10,7 +10,7 @@ from app.ledger import Parameter
 from fake_upstream.scenarios import finish, reasoning, text
 from tests.truth.case import KEEP, Case, replaced, split_kind
 from tests.truth.proof import Check, Seen
-from tests.truth.stage import LOCAL, Answer, Stage
+from tests.truth.stage import LOCAL, SESSION_ID, Answer, Stage
 from tests.truth.wire import at, missing, text_of
 from tests.truth.wire import says as word_in
 
@@ -115,6 +115,16 @@ def stops(stage: Stage, surface: str, row: Parameter, seen: list[Seen]) -> None:
             case = replace(each.case, scenario=(steps,))
             answer = stage.ask(surface, case, house=each.house, stream=stream)
             assert spoken(surface, answer, stream) == "before "
+
+
+def names_the_session(stage: Stage, surface: str, row: Parameter, seen: list[Seen]) -> None:
+    """Each sample has a session of its own, the same one whenever it comes."""
+    switched_on = connected(seen, "switched on")
+    sessions = [each.answer.captures[0]["message"]["session_id"] for each in switched_on]
+    assert len(set(sessions)) == len({repr(each.case.sample) for each in switched_on})
+    assert SESSION_ID not in sessions
+    again = stage.ask(surface, switched_on[0].case, house="switched on")
+    assert again.captures[0]["message"]["session_id"] == sessions[0]
 
 
 def echoed(stage: Stage, surface: str, row: Parameter, seen: list[Seen]) -> None:

@@ -9,6 +9,7 @@ from tests.truth.checks import (
     connected,
     echoed,
     mode_of_subset,
+    names_the_session,
     offers,
     pairs,
     stops,
@@ -42,6 +43,7 @@ def kept(stage: Stage, surface: str, row: Parameter, seen: list[Seen]) -> None:
 _SUBSET = "tool_choice[type=allowed_tools].allowed_tools"
 
 EFFECTS: dict[str, Check] = {
+    "prompt_cache_key": names_the_session,
     "stop": stops,
     "stream": streamed,
     "stream_options": last_chunk_has_usage,

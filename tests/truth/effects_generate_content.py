@@ -5,7 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 
 from app.ledger import Parameter
-from tests.truth.checks import connected, offers, pairs, says, stops, thinking, told, unchanged, withheld
+from tests.truth.checks import (
+    connected,
+    names_the_session,
+    offers,
+    pairs,
+    says,
+    stops,
+    thinking,
+    told,
+    unchanged,
+    withheld,
+)
 from tests.truth.documents_generate_content import SEALED
 from tests.truth.proof import Check, Seen
 from tests.truth.stage import Stage
@@ -47,6 +58,7 @@ _MODE = "toolConfig.functionCallingConfig"
 _JSON = "Answer with one JSON object and nothing else."
 
 EFFECTS: dict[str, Check] = {
+    "sessionId": names_the_session,
     f"{_PART}.thoughtSignature": vouches,
     f"{_PART}.functionResponse.name": pairs,
     **{f"{_PART}.{kind}.{key}": told("messages[].text") for kind, keys in _HISTORY.items() for key in keys},

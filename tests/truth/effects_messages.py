@@ -6,7 +6,16 @@ from dataclasses import replace
 
 from app.ledger import Parameter
 from fake_upstream.scenarios import finish, tool_args, tool_call
-from tests.truth.checks import connected, offers, stops, streamed, thinking, unchanged, withheld
+from tests.truth.checks import (
+    connected,
+    names_the_session,
+    offers,
+    stops,
+    streamed,
+    thinking,
+    unchanged,
+    withheld,
+)
 from tests.truth.proof import Check, Seen
 from tests.truth.stage import Stage
 from tests.truth.wire import at
@@ -49,17 +58,6 @@ def sealed(stage: Stage, surface: str, row: Parameter, seen: list[Seen]) -> None
         assert foreign.ignored == ["messages[1].content[0].type"]
 
 
-def from_the_caller(stage: Stage, surface: str, row: Parameter, seen: list[Seen]) -> None:
-    """With CANDOR_SESSION_FROM=caller each value has a session of its own, the same one every time."""
-    sessions = []
-    for each in connected(seen, "plain"):
-        answers = [stage.with_switches(surface, each.case, CANDOR_SESSION_FROM="caller") for _ in range(2)]
-        first, second = (at(answer.wire, "session_id") for answer in answers)
-        assert first == second
-        sessions.append(str(first))
-    assert len(set(sessions)) == len(sessions)
-
-
 def hides_thinking(stage: Stage, surface: str, row: Parameter, seen: list[Seen]) -> None:
     """No thinking text goes out."""
     thinking(lambda sample: False)(stage, surface, row, seen)
@@ -84,8 +82,8 @@ def _hosted_ids() -> list[str]:
 EFFECTS: dict[str, Check] = {
     "stop_sequences": stops,
     "stream": streamed,
-    "metadata": unchanged,
-    "metadata.user_id": from_the_caller,
+    "metadata": names_the_session,
+    "metadata.user_id": names_the_session,
     "thinking.type=disabled": hides_thinking,
     "thinking.display": displays,
     "messages[].content[type=document].source.media_type": unchanged,

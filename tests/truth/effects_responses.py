@@ -12,6 +12,7 @@ from tests.truth.checks import (
     connected,
     echoed,
     mode_of_subset,
+    names_the_session,
     offers,
     says,
     streamed,
@@ -208,6 +209,7 @@ _SUBSET = "tool_choice[type=allowed_tools].tools"
 _SUMMARY = thinking(lambda sample: True)
 
 EFFECTS: dict[str, Check] = {
+    "prompt_cache_key": names_the_session,
     "stream": streamed,
     "stream_options": unchanged,
     "text": told("system_prompt"),

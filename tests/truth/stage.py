@@ -35,6 +35,7 @@ HOUSES: dict[str, dict[str, str]] = {
         "DEVIN_CONNECT_TOOL_CHOICE": "1",
         "DEVIN_CONNECT_REASONING": "1",
         "DEVIN_CONNECT_PROMPT_CACHE": "1",
+        "CANDOR_SESSION_FROM": "caller",
     },
 }
 """The connect upstream as it is by default, and with every switch that adds a feature."""

@@ -53,7 +53,8 @@ CLAUDE_CODE = (
     "`anthropic-beta` header; messages.1.output_config: Extra inputs are not permitted; messages.2.content.0.type: "
     "Extra inputs are not permitted; messages.3.content.0.cache_control: Extra inputs are not permitted; "
     "system.1.cache_control: Extra inputs are not permitted; system.2.cache_control: Extra inputs are not permitted; "
-    "tools.10.defer_loading: Extra inputs are not permitted; thinking.type: Extra inputs are not permitted; "
+    "tools.10.defer_loading: Extra inputs are not permitted; metadata.user_id: Extra inputs are not permitted; "
+    "thinking.type: Extra inputs are not permitted; "
     "context_management: Extra inputs are not permitted; output_config.effort: Extra inputs are not permitted"
 )
 GEMINI_CLI = (
@@ -124,6 +125,7 @@ def test_a_strict_gemini_cli_request_is_refused_for_these_parameters(world: Stag
                 "system[1].cache_control",
                 "system[2].cache_control",
                 "tools[10].defer_loading",
+                "metadata.user_id",
                 "thinking.type",
                 "context_management",
                 "output_config.effort",

@@ -217,7 +217,7 @@ CLAUDE = [
         [(1, "Say hello.\nSay hello."), (1, "[system]\nYou are a coding agent.")],
         f"{BETAS}, messages[1].content[0].cache_control, messages[1].output_config, "
         "system[1].cache_control, system[2].cache_control, tools[10].defer_loading, "
-        "thinking.type, context_management, output_config.effort",
+        "metadata.user_id, thinking.type, context_management, output_config.effort",
         "messages[1].role",
     ),
     (
@@ -225,7 +225,7 @@ CLAUDE = [
         [(1, "Say hello.\nSay hello."), (1, "[system]\nYou are a coding agent.")],
         f"{BETAS}, messages[1].content[0].cache_control, "
         "system[1].cache_control, system[2].cache_control, tools[10].defer_loading, "
-        "thinking.type, context_management, output_config.effort",
+        "metadata.user_id, thinking.type, context_management, output_config.effort",
         "messages[1].role",
     ),
     (
@@ -233,7 +233,7 @@ CLAUDE = [
         None,
         f"{BETAS}, messages[1].output_config, messages[2].content[0].type, messages[3].content[0].cache_control, "
         "system[1].cache_control, system[2].cache_control, tools[10].defer_loading, "
-        "thinking.type, context_management, output_config.effort",
+        "metadata.user_id, thinking.type, context_management, output_config.effort",
         "messages[1].role",
     ),
     (
@@ -241,7 +241,7 @@ CLAUDE = [
         None,
         f"{BETAS}, messages[1].output_config, messages[2].content[0].type, messages[3].content[0].cache_control, "
         "system[1].cache_control, system[2].cache_control, tools[10].defer_loading, "
-        "thinking.type, context_management, output_config.effort",
+        "metadata.user_id, thinking.type, context_management, output_config.effort",
         "messages[1].role",
     ),
     (
@@ -249,7 +249,7 @@ CLAUDE = [
         None,
         f"{BETAS}, messages[0].content[8].cache_control, "
         "system[1].cache_control, system[2].cache_control, tools[10].defer_loading, "
-        "thinking.type, context_management, output_config.effort",
+        "metadata.user_id, thinking.type, context_management, output_config.effort",
         None,
     ),
 ]
@@ -327,7 +327,7 @@ def test_a_strict_claude_code_request_is_refused_in_words_it_can_go_by(make_app,
         "system.1.cache_control: Extra inputs are not permitted; "
         "system.2.cache_control: Extra inputs are not permitted; "
         "tools.10.defer_loading: Extra inputs are not permitted; "
-        "thinking.type: Extra inputs are not permitted; "
+        "metadata.user_id: Extra inputs are not permitted; thinking.type: Extra inputs are not permitted; "
         "context_management: Extra inputs are not permitted; "
         "output_config.effort: Extra inputs are not permitted"
     )

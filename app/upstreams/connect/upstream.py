@@ -36,8 +36,9 @@ SWITCHES = {
     Feature.DISABLE_PARALLEL_TOOL_CALLS: "DEVIN_CONNECT_TOOL_CHOICE=1",
     Feature.REASONING_HISTORY: "DEVIN_CONNECT_REASONING=1",
     Feature.PROMPT_CACHE: "DEVIN_CONNECT_PROMPT_CACHE=1",
+    Feature.SESSION_KEY: "CANDOR_SESSION_FROM=caller",
 }
-"""The settings that add what rests on unconfirmed coordinates."""
+"""The settings that add a feature which is off by default."""
 
 
 class ConnectUpstream:
@@ -100,6 +101,8 @@ def _features(settings: Settings) -> frozenset[Feature]:
         features.add(Feature.REASONING_HISTORY)
     if settings.connect_prompt_cache:
         features.add(Feature.PROMPT_CACHE)
+    if settings.session_from == "caller":
+        features.add(Feature.SESSION_KEY)
     return frozenset(features)
 
 

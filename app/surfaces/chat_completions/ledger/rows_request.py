@@ -354,8 +354,10 @@ LABELS_AND_SERVICE = (
     ),
     Parameter(
         "prompt_cache_key",
-        IGNORED,
-        "A hint for the vendor's cache; it names the session where CANDOR_SESSION_FROM=caller.",
+        EMULATED,
+        "The session upstream is derived from it where CANDOR_SESSION_FROM=caller; no cache is routed by it.",
+        feature=Feature.SESSION_KEY,
+        exact=True,
         samples=("k1", "k2"),
     ),
     Parameter(

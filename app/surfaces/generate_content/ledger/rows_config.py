@@ -369,8 +369,10 @@ _TOP = [
     ),
     Parameter(
         "sessionId",
-        IGNORED,
-        "a client's own key of the conversation: the session's id only where CANDOR_SESSION_FROM=caller",
+        EMULATED,
+        "a client's own key of the conversation; the session upstream is derived from it where CANDOR_SESSION_FROM=caller",
+        feature=Feature.SESSION_KEY,
+        exact=True,
         samples=("a", "b"),
     ),
 ]

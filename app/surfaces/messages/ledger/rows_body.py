@@ -117,7 +117,9 @@ _CORE = [
     Parameter(
         "metadata.user_id",
         EMULATED,
-        "keeps a caller's conversation together: the session id can be derived from it",
+        "keeps a caller's conversation together: the session upstream is derived from it where "
+        "CANDOR_SESSION_FROM=caller",
+        feature=Feature.SESSION_KEY,
         exact=True,
         samples=("user-1", "user-2"),
     ),

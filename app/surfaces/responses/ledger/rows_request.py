@@ -235,8 +235,10 @@ _LABELS = [
     ),
     Parameter(
         "prompt_cache_key",
-        IGNORED,
-        "Echoed; routes no cache, but is the session's key where sessions are derived from callers.",
+        EMULATED,
+        "The session upstream is derived from it where CANDOR_SESSION_FROM=caller; no cache is routed by it.",
+        feature=Feature.SESSION_KEY,
+        exact=True,
         samples=("a", "b"),
     ),
     Parameter(
