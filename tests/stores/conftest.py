@@ -9,7 +9,9 @@ import pytest
 
 from app.settings import load
 from app.stores import Store
+from app.stores.entries import Bounds, Entries
 from app.stores.opening import open_store
+from tests.support.entries import ROOMY, Clock, Opener, entries_at
 from tests.support.redis_server import redis_server
 
 
@@ -50,3 +52,27 @@ def open_again(store_address: str) -> Iterator[Callable[[], Store]]:
 @pytest.fixture
 def store(open_again: Callable[[], Store]) -> Store:
     return open_again()
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def opened(store_address: str, clock: Clock) -> Iterator[Opener]:
+    """Open the backend with the given bounds; again is another process's view of it."""
+    made: list[Entries] = []
+
+    def open_with(bounds: Bounds) -> Entries:
+        made.append(entries_at(store_address, bounds, clock))
+        return made[-1]
+
+    yield open_with
+    for entries in made:
+        entries.close()
+
+
+@pytest.fixture
+def entries(opened: Opener) -> Entries:
+    return opened(ROOMY)

@@ -1,4 +1,4 @@
-"""Kept replies on both backends, each real: scope, bounds, order, time, chains, crashes."""
+"""Kept replies on both backends, each real: scope, bounds, order, time, crashes."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 
@@ -18,85 +16,14 @@ from app.stores.entries import (
     ENTRY_OVERHEAD,
     Bounds,
     Entries,
-    Entry,
     Evicted,
     Filter,
-    Link,
-    NoPlace,
     Usage,
     pack,
     stem_of,
     unpack,
 )
-from app.stores.entries_redis import RedisEntries
-from app.stores.entries_sqlite import SqliteEntries
-from app.stores.redis_store import connect
-
-ROOMY = Bounds(1 << 20, 1 << 24, 10_000, 1 << 25, 20_000, ttl_s=100.0)
-Opener = Callable[[Bounds], Entries]
-
-
-class Clock:
-    """Seconds that a test moves."""
-
-    def __init__(self) -> None:
-        self.now = 1_000_000.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-def opened(store_address: str, clock: Clock) -> Iterator[Opener]:
-    """Open the backend with the given bounds; again is another process's view of it."""
-    made: list[Entries] = []
-
-    def open_with(bounds: Bounds) -> Entries:
-        made.append(entries_at(store_address, bounds, clock))
-        return made[-1]
-
-    yield open_with
-    for entries in made:
-        entries.close()
-
-
-def entries_at(address: str, bounds: Bounds, clock: Callable[[], float]) -> Entries:
-    if address.startswith("sqlite:"):
-        return SqliteEntries(Path(address.removeprefix("sqlite:")), 5, bounds, clock)
-    return RedisEntries(connect(address, 5), bounds, clock)
-
-
-@pytest.fixture
-def entries(opened: Opener) -> Entries:
-    return opened(ROOMY)
-
-
-def id_of(number: int, prefix: str = "resp_") -> str:
-    return f"{prefix}{number:032x}{'0' * 16}"
-
-
-def entry(number: int, caller: str = "ann", **more: object) -> Entry:
-    fields: dict[str, object] = {
-        "id": id_of(number),
-        "kind": "response",
-        "caller": caller,
-        "model": "m",
-        "metadata": {},
-        "history": b"h" * 10,
-        "history_bytes": 20,
-        "shown": b"s" * 5,
-        **more,
-    }
-    return Entry(**fields)  # type: ignore[arg-type]
-
-
-def ids(found: Iterator[Entry]) -> list[str]:
-    return [each.id for each in found]
+from tests.support.entries import ROOMY, Clock, Opener, entries_at, entry, id_of, ids
 
 
 def test_an_entry_comes_back_as_it_was_put(entries: Entries, clock: Clock) -> None:
@@ -232,7 +159,7 @@ def test_bounds_that_were_lowered_are_reached_within_a_few_writes(
     for number in range(40):
         entries.put(entry(number))
     fewer = opened(Bounds(1 << 20, 1 << 24, 5, 1 << 25, 100, 100.0))
-    assert [fewer.put(entry(100 + number)).by_caller for number in range(6)] == [10, 10, 10, 10, 1, 1]
+    assert [fewer.put(entry(100 + number)).by_caller for number in range(6)] == [10, 10, 10, 9, 1, 1]
     assert fewer.usage() == Usage(5, 5 * entry(1).cost)
 
 
@@ -269,84 +196,6 @@ def test_what_expired_makes_room_and_counts_no_more(opened: Opener, clock: Clock
     assert entries.usage() == Usage(2, 2 * entry(1).cost)
 
 
-def chain(entries: Entries, length: int, **more: object) -> None:
-    """Entries 1 to ``length``, each after the one before."""
-    for number in range(1, length + 1):
-        previous = id_of(number - 1) if number > 1 else None
-        entries.put(entry(number, previous_id=previous, history=b"%d" % number, **more))
-
-
-def test_a_walk_goes_back_to_the_beginning(entries: Entries) -> None:
-    chain(entries, 3)
-    assert entries.walk("ann", id_of(3), 10, 1000) == [
-        Link(id_of(3), id_of(2), b"3"),
-        Link(id_of(2), id_of(1), b"2"),
-        Link(id_of(1), None, b"1"),
-    ]
-
-
-def test_a_long_walk_is_whole(entries: Entries) -> None:
-    chain(entries, 130)
-    walked = entries.walk("ann", id_of(130), 1000, 1 << 20)
-    assert [link.id for link in walked] == [id_of(number) for number in range(130, 0, -1)]
-    assert [link.history for link in walked[:2]] == [b"130", b"129"]
-    assert len(entries.walk("ann", id_of(130), 120, 1 << 20)) == 120
-
-
-def test_a_walk_ends_where_a_link_is_gone_and_shows_it(entries: Entries) -> None:
-    chain(entries, 3)
-    entries.delete("ann", id_of(1))
-    assert [link.previous_id for link in entries.walk("ann", id_of(3), 10, 1000)] == [id_of(2), id_of(1)]
-
-
-def test_a_walk_never_crosses_to_another_caller(entries: Entries) -> None:
-    entries.put(entry(1, caller="bob"))
-    entries.put(entry(2, previous_id=id_of(1)))
-    assert [link.id for link in entries.walk("ann", id_of(2), 10, 1000)] == [id_of(2)]
-
-
-def test_a_walk_is_bounded_in_depth_and_ends_in_a_circle(entries: Entries) -> None:
-    entries.put(entry(1, previous_id=id_of(2)))
-    entries.put(entry(2, previous_id=id_of(1)))
-    walked = entries.walk("ann", id_of(2), 7, 1000)
-    assert [link.id for link in walked] == [id_of(2), id_of(1)] * 3 + [id_of(2)]
-    assert walked[-1].previous_id == id_of(1)
-
-
-def test_a_walk_stops_soon_after_its_bytes_are_used_up(entries: Entries) -> None:
-    chain(entries, 50, history_bytes=100)
-    assert 3 <= len(entries.walk("ann", id_of(50), 100, 250)) <= 4
-
-
-def test_lists_come_in_both_orders_and_by_kind(entries: Entries) -> None:
-    for number in range(130):
-        kind = "completion" if number % 2 else "response"
-        entries.put(entry(number, kind=kind))
-    odd = [id_of(number) for number in range(1, 130, 2)]
-    assert ids(entries.select("ann", Filter("completion"))) == odd
-    assert ids(entries.select("ann", Filter("completion", descending=True))) == odd[::-1]
-    assert ids(entries.select("ann", Filter("completion", after=odd[59]))) == odd[60:]
-    assert ids(entries.select("ann", Filter("completion", after=odd[3], descending=True))) == odd[2::-1]
-
-
-def test_lists_are_filtered_by_labels_and_model(entries: Entries) -> None:
-    entries.put(entry(1, metadata={"a": "1", "b": "2"}))
-    entries.put(entry(2, metadata={"a": "1"}, model="n"))
-    entries.put(entry(3, metadata={"a": "2"}))
-    assert ids(entries.select("ann", Filter("response", metadata={"a": "1"}))) == [id_of(1), id_of(2)]
-    assert ids(entries.select("ann", Filter("response", metadata={"a": "1", "b": "2"}))) == [id_of(1)]
-    assert ids(entries.select("ann", Filter("response", model="n"))) == [id_of(2)]
-
-
-def test_a_list_after_nothing_it_has_is_no_list(entries: Entries) -> None:
-    entries.put(entry(1))
-    entries.put(entry(2, caller="bob"))
-    for after in ("resp_x", id_of(2), id_of(1)):
-        kind = "completion" if after == id_of(1) else "response"
-        with pytest.raises(NoPlace):
-            list(entries.select("ann", Filter(kind, after=after)))
-
-
 def test_many_threads_put_at_once_and_the_books_are_right(opened: Opener) -> None:
     entries = opened(Bounds(1 << 20, 1 << 24, 20, 1 << 25, 50, 100.0))
 
@@ -366,7 +215,7 @@ def test_many_threads_put_at_once_and_the_books_are_right(opened: Opener) -> Non
 
 _WRITER = """
 import sys, itertools
-from tests.stores.test_entries_backends import ROOMY, entries_at, entry
+from tests.support.entries import ROOMY, entries_at, entry
 import time
 entries = entries_at(sys.argv[1], ROOMY, time.time)
 for number in itertools.count():
@@ -376,13 +225,12 @@ for number in itertools.count():
 
 
 def test_a_crash_in_the_midst_of_writing_loses_at_most_that_entry(store_address: str) -> None:
-    process = subprocess.Popen([sys.executable, "-c", _WRITER, store_address], stdout=subprocess.PIPE)
-    assert process.stdout is not None
-    while process.stdout.readline().strip() != b"20":
-        pass
-    os.kill(process.pid, signal.SIGKILL)
-    said = process.stdout.read().split()
-    process.wait(5)
+    with subprocess.Popen([sys.executable, "-c", _WRITER, store_address], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        while process.stdout.readline().strip() != b"20":
+            pass
+        os.kill(process.pid, signal.SIGKILL)
+        said = process.stdout.read().split()
     last = int(said[-1]) if said else 20
     entries = entries_at(store_address, ROOMY, time.time)
     found = ids(entries.select("ann", Filter("response")))
