@@ -1,0 +1,1 @@
+"""Real clients, installed from their registries and run against Candor on loopback."""

@@ -1,0 +1,267 @@
+"""The harness itself: reading what clients print, the recorder, the sandbox, the table, the fixtures."""
+
+from __future__ import annotations
+
+import errno
+import http.client
+import json
+import sys
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import pytest
+import requests
+
+from tests.clients import claude, codex, gemini, install, opencode, program, sandbox, table
+from tests.clients.client import json_lines, json_object
+from tests.clients.lineup import LINEUP
+from tests.clients.recorder import Recorder
+from tests.clients.sandbox import Ran, run
+from tests.clients.sanitise import PROSE, fixture
+from tests.clients.world import without_index
+
+ROOT = Path(__file__).parents[2]
+
+
+def ran(stdout: str = "", stderr: str = "", exit_code: int = 0) -> Ran:
+    return Ran(exit_code, stdout, stderr, 1.0)
+
+
+def lines(*events: dict[str, object]) -> str:
+    return "".join(json.dumps(event) + "\n" for event in events)
+
+
+# What clients print.
+
+
+def test_codex_says_its_last_message_and_its_session() -> None:
+    answer = codex.read(
+        ran(
+            lines(
+                {"type": "thread.started", "thread_id": "t1"},
+                {"type": "item.completed", "item": {"type": "error", "message": "a warning"}},
+                {"type": "item.completed", "item": {"type": "agent_message", "text": "first"}},
+                {"type": "item.completed", "item": {"type": "agent_message", "text": "last"}},
+                {"type": "turn.completed"},
+            )
+        )
+    )
+    assert (answer.text, answer.error, answer.session) == ("last", "", "t1")
+
+
+def test_codex_says_why_a_turn_failed() -> None:
+    events = lines(
+        {"type": "error", "message": "retrying"}, {"type": "turn.failed", "error": {"message": "no"}}
+    )
+    assert codex.read(ran(events, exit_code=1)).error == "no"
+
+
+def test_claude_says_its_result_or_its_error() -> None:
+    good = claude.read(ran(json.dumps({"result": "hi", "is_error": False, "session_id": "s"})))
+    assert (good.text, good.error, good.session) == ("hi", "", "s")
+    bad = claude.read(ran(json.dumps({"result": "API Error: 400", "is_error": True})))
+    assert (bad.text, bad.error) == ("", "API Error: 400")
+
+
+def test_claude_says_a_structured_result_as_json() -> None:
+    printed = json.dumps({"result": "", "structured_output": {"score": 1}})
+    assert json.loads(claude.read(ran(printed)).text) == {"score": 1}
+
+
+def test_gemini_says_its_response_between_warnings_or_the_error_on_stderr() -> None:
+    good = gemini.read(ran('a warning\n{\n "session_id": "s",\n "response": "hi"\n}\n'))
+    assert (good.text, good.session) == ("hi", "s")
+    bad = gemini.read(ran("", 'at x {\n  status: 400\n}\n{"error": {"message": "no"}}\n', 144))
+    assert (bad.error, bad.exit_code) == ("no", 144)
+
+
+def test_opencode_says_its_last_text_and_error() -> None:
+    answer = opencode.read(
+        ran(
+            lines(
+                {"type": "text", "sessionID": "ses", "part": {"text": "hi"}},
+                {
+                    "type": "error",
+                    "sessionID": "ses",
+                    "error": {"name": "APIError", "data": {"message": "no"}},
+                },
+            )
+        )
+    )
+    assert (answer.text, answer.error, answer.session) == ("hi", "no", "ses")
+
+
+def test_a_program_says_what_it_printed() -> None:
+    answer = program.read(ran('noise\n{"text": "hi", "calls": ["a"]}\n'))
+    assert (answer.text, program.said(answer)["calls"]) == ("hi", ["a"])
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", {}),
+        ("no json", {}),
+        ('{"a": 1}', {"a": 1}),
+        ('{"a": 1}\n{"b": 2}', {"b": 2}),
+        ('x {"a": 1}', {}),
+        ("{ broken\n}\n", {}),
+    ],
+)
+def test_the_last_object_at_the_beginning_of_a_line(text: str, expected: dict[str, int]) -> None:
+    assert json_object(text) == expected
+
+
+def test_lines_that_are_no_objects_are_passed_over() -> None:
+    assert list(json_lines('x\n[1]\n{"a": 1}\n')) == [{"a": 1}]
+
+
+# The recorder.
+
+
+class _Target(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["content-length"]))
+        self.send_response(201)
+        self.send_header("x-candor-ignored", "a[0].b, c")
+        self.send_header("transfer-encoding", "chunked")
+        self.end_headers()
+        self.wfile.write(b"%x\r\n%s\r\n" % (len(body), body))
+        if self.path == "/cut":
+            self.wfile.flush()
+            self.connection.close()
+            self.close_connection = True
+        else:
+            self.wfile.write(b"0\r\n\r\n")
+
+
+@pytest.fixture
+def recorder() -> Iterator[Recorder]:
+    target = HTTPServer(("127.0.0.1", 0), _Target)
+    thread = threading.Thread(target=target.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    thread.start()
+    recorder = Recorder(f"http://127.0.0.1:{target.server_address[1]}")
+    yield recorder
+    recorder.close()
+    target.shutdown()
+    target.server_close()
+
+
+def test_the_recorder_keeps_what_passes_through_it(recorder: Recorder) -> None:
+    reply = requests.post(f"{recorder.url}/p?q=1", json={"x": 1}, headers={"X-Mine": "yes"}, timeout=5)
+    assert (reply.status_code, reply.json()) == (201, {"x": 1})
+    (kept,) = recorder.turns
+    assert (kept.method, kept.path, kept.query, kept.status) == ("POST", "/p", "q=1", 201)
+    assert (kept.headers["x-mine"], kept.json, json.loads(kept.reply)) == ("yes", {"x": 1}, {"x": 1})
+    assert (kept.ignored, kept.emulated) == (["a[0].b", "c"], [])
+    assert json.loads(kept.dump())["body"] == {"x": 1}
+
+
+def test_the_recorder_takes_chunked_requests(recorder: Recorder) -> None:
+    reply = requests.post(f"{recorder.url}/p", data=iter([b"[1,", b"2]"]), timeout=5)
+    assert reply.json() == recorder.turns[0].json == [1, 2]
+
+
+def test_the_recorder_cuts_where_its_target_does(recorder: Recorder) -> None:
+    host = recorder.url.removeprefix("http://")
+    connection = http.client.HTTPConnection(host, timeout=5)
+    connection.request("POST", "/cut", b"some")
+    with pytest.raises(http.client.IncompleteRead):
+        connection.getresponse().read()
+    connection.close()
+
+
+# The sandbox.
+
+
+def test_a_program_runs_with_little_environment_and_no_input(tmp_path: Path) -> None:
+    code = "import os, sys; print(sorted(os.environ), repr(sys.stdin.read()), os.getcwd())"
+    done = run([sys.executable, "-c", code], folder=tmp_path, environment={"MINE": "1"})
+    assert done.exit_code == 0
+    assert "'MINE'" in done.stdout
+    assert "'PATH'" in done.stdout
+    assert "HOME" not in done.stdout
+    assert f"'' {tmp_path}" in done.stdout
+
+
+def test_a_program_that_takes_too_long_is_ended_with_its_children(tmp_path: Path) -> None:
+    done = run(["sh", "-c", "sleep 60 & echo $!; wait"], folder=tmp_path, environment={}, timeout_s=2)
+    assert done.timed_out
+    assert done.exit_code == -9
+    child = Path(f"/proc/{done.stdout.strip()}/stat")
+    assert not child.exists() or child.read_text().split()[2] == "Z"
+
+
+def test_without_the_right_to_a_namespace_there_is_a_clear_message(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sandbox, "_unshare", lambda flags: errno.EPERM)
+    with pytest.raises(sandbox.SandboxError, match=r"only loopback.*run as root"):
+        sandbox.enter_loopback_namespace()
+
+
+# Pins, table, fixtures, documents.
+
+
+def test_every_pin_is_exact() -> None:
+    pins = [pin for package in install.PACKAGES for pin in (*package.npm.values(), *package.pip.values())]
+    assert pins
+    assert all(pin.replace(".", "").isdigit() for pin in pins)
+
+
+def test_packages_have_folders_of_their_own() -> None:
+    names = [package.name for package in install.PACKAGES]
+    assert len(set(names)) == len(names)
+    assert all(package.folder.parent == ROOT / ".clients" for package in install.PACKAGES)
+
+
+def test_the_table_is_aligned_and_sorted() -> None:
+    row = {"requests": 1, "captures": 2, "exit": "0", "seconds": 1.5, "result": "ok"}
+    text = table.render(
+        [{"client": "b", "scenario": "long one", **row}, {"client": "a", "scenario": "s", **row}]
+    )
+    assert text.splitlines() == [
+        "client  scenario  requests  captures  exit  seconds  result",
+        "a       s         1         2         0     1.5      ok",
+        "b       long one  1         2         0     1.5      ok",
+    ]
+
+
+def test_a_scenario_is_named_by_its_test() -> None:
+    assert table.scenario_of("tests/clients/scenario_x.py::test_a_plain_turn[codex]") == "a plain turn"
+
+
+def test_indices_are_left_out() -> None:
+    assert without_index("tools[3].tools[12].type") == "tools[].tools[].type"
+
+
+def test_a_fixture_has_no_prose() -> None:
+    kept = {
+        "method": "POST",
+        "path": "/v1/messages",
+        "query": "",
+        "headers": {"user-agent": "x", "x-api-key": "secret"},
+        "body": {
+            "model": "m",
+            "messages": [{"role": "user", "content": [{"type": "text", "text": "private"}]}],
+            "id": "a-01a22e1f-ee0f-7e51-86f9-1e4456d3b886",
+            "note": "two\nlines",
+        },
+        "reply": {},
+    }
+    made = fixture(kept, "n")
+    assert made["headers"] == {"user-agent": "x"}
+    assert made["body"]["messages"][0]["content"][0] == {"type": "text", "text": PROSE}
+    assert (made["body"]["model"], made["body"]["note"]) == ("m", PROSE)
+    assert made["body"]["id"] == "a-00000000-0000-7000-8000-000000000000"
+
+
+@pytest.mark.parametrize("name", LINEUP)
+def test_the_document_names_whatever_a_client_is_told(name: str) -> None:
+    document = (ROOT / "docs" / "CLIENTS.md").read_text()
+    missing = [path for path in LINEUP[name].ignored | LINEUP[name].emulated if f"`{path}`" not in document]
+    assert not missing
