@@ -76,10 +76,12 @@ class Sequencer:
     """Feed it batches of events; what it returns may go out at once, block after block.
 
     Empty arguments become ``{}``. At the end of the turn a call whose arguments are no object is an
-    UPSTREAM_FAILED fault, unless the finish is ``length``: then it ends as ``cut``.
+    UPSTREAM_FAILED fault, unless the finish is ``length``: then it ends as ``cut``. With ``objects_only`` false
+    such arguments pass as they are. More arguments for a call that is over are a fault in any case.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, objects_only: bool = True) -> None:
+        self._objects_only = objects_only
         self._calls: dict[int, _Call] = {}
         self._waiting: deque[_Call | _Prose] = deque()  # while a call is open it is the first element
         self._spoilt: _Call | None = None
@@ -172,6 +174,6 @@ class Sequencer:
             arguments = "{}"
             out.append(ToolCallArguments(call.started.index, arguments))
         usable = call.over or is_object(arguments)
-        if not usable and not cut:
+        if not usable and not cut and self._objects_only:
             raise unusable_arguments(call.started.name)
-        out.append(call.ended(arguments, cut=not usable))
+        out.append(call.ended(arguments, cut=cut and not usable))

@@ -198,3 +198,15 @@ def test_nothing_is_lost_doubled_or_mixed_whatever_the_interleaving(arguments, c
     fold.feed(events)
     assert blocks == fold.reply.blocks
     assert out[-1] == events[-1]
+
+
+def test_arguments_that_are_no_object_pass_as_they_are_where_objects_are_not_asked_for():
+    sequencer = Sequencer(objects_only=False)
+    events = sequencer.feed([call(0, "a", "f"), args(0, '{"x'), TextDelta("t"), Finished("tool_calls")])
+    assert events == [
+        call(0, "a", "f"),
+        args(0, '{"x'),
+        ToolCallEnded(0, "a", "f", '{"x'),
+        TextDelta("t"),
+        Finished("tool_calls"),
+    ]

@@ -220,7 +220,7 @@ def test_responses_helper_of_the_sdk_completes_streams(client: OpenAI, fake: Fak
             event.snapshot for event in stream if event.type == "response.function_call_arguments.delta"
         ]
         final = stream.get_final_response()
-    assert deltas == ['{"x":', '{"y":', '{"x":"1"}', '{"y":"2"}']
+    assert deltas == ['{"x":', '{"x":"1"}', '{"y":', '{"y":"2"}']
     assert [item.type for item in final.output] == ["reasoning", "message", "function_call", "function_call"]
     assert final.output_text == "t"
 

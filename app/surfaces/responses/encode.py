@@ -4,9 +4,9 @@
 their ``done`` twins and ``output_item.done``; at last ``response.completed``, ``.incomplete`` or ``.failed`` with
 the whole response. Every event has its ``event:`` line, its ``type`` and a ``sequence_number`` that rises by one.
 
-Text and reasoning items close when another item opens; calls stay open side by side until the turn ends, each
-with its own ``output_index``. Calls of client-run kinds have no deltas and go out whole, so while the arguments
-of one are still coming, what follows waits.
+Items follow one another, each closed before the next one opens: some clients take a delta for the item that was
+opened last. So while the arguments of a call are still coming, what follows waits. Calls of client-run kinds have no
+deltas and go out whole.
 """
 
 from __future__ import annotations
@@ -32,7 +32,6 @@ from app.surfaces.responses.open_items import (
 from app.surfaces.responses.output_items import client_item, id_prefix
 from app.surfaces.responses.response_object import ResponseObject, Status, ending
 from app.surfaces.responses.stored import Keeping
-from app.surfaces.responses.tools import Offered
 from app.surfaces.surface import ReplyFacts
 from app.turn.events import (
     Event,
@@ -45,22 +44,7 @@ from app.turn.events import (
     Usage,
 )
 from app.turn.faults import TurnFault
-from app.turn.json_value import JsonValueScanner
-
-
-class WholeCall:
-    """A call of a client-run kind whose arguments are still coming."""
-
-    def __init__(self, started: ToolCallStarted, offered: Offered) -> None:
-        self.started = started
-        self.offered = offered
-        self.pieces: list[str] = []
-        self._scanner = JsonValueScanner()
-
-    def take(self, fragment: str) -> bool:
-        """More arguments; true once they are one complete JSON value."""
-        self.pieces.append(fragment)
-        return self._scanner.feed(fragment)
+from app.turn.sequencer import Sequenced, Sequencer, ToolCallEnded
 
 
 class ResponsesEncoder:
@@ -92,9 +76,9 @@ class ResponsesEncoder:
         self._usage: Usage | None = None
         self._output: list[bytes | None] = []  # by output index; None until the item is done
         self._last: OpenItem | None = None
-        self._calls: dict[int, FunctionCall | CustomCall] = {}
-        self._whole: WholeCall | None = None
-        self._waiting: list[Event] = []
+        self._sequencer = Sequencer(objects_only=False)
+        self._finish_reason: FinishReason = "stop"  # of the batch at hand, when the turn ends in it
+        self._final_block: Sequenced | None = None  # what the batch at hand says last
 
     def opening(self, usage: Usage | None) -> bytes:
         """``response.created`` and ``response.in_progress``."""
@@ -106,7 +90,11 @@ class ResponsesEncoder:
     def feed(self, events: list[Event]) -> bytes:
         """One batch. Raises UPSTREAM_FAILED when a client-run call does not fit its tool."""
         out: list[bytes] = []
-        for event in events:
+        said = self._sequencer.feed(events)
+        last = said[-1] if said else None
+        self._finish_reason = last.reason if isinstance(last, Finished) else "stop"
+        self._final_block = next((each for each in reversed(said) if not isinstance(each, Usage | Finished)), None)
+        for event in said:
             self._take(event, out)
         return self._tell(out)
 
@@ -131,10 +119,7 @@ class ResponsesEncoder:
         response = self._response.render(status, done, is_kept=is_kept, **state)
         return self._frames.state(f"response.{status}", response)
 
-    def _take(self, event: Event, out: list[bytes]) -> None:
-        if self._whole is not None and not isinstance(event, Usage | Finished):
-            self._wait(event, out)
-            return
+    def _take(self, event: Sequenced, out: list[bytes]) -> None:
         match event:
             case TextDelta(text):
                 if not isinstance(self._last, TextStretch):
@@ -145,8 +130,11 @@ class ResponsesEncoder:
                 self._reason(text, out)
             case ToolCallStarted():
                 self._start(event, out)
-            case ToolCallArguments(index, fragment):
-                out.append(self._calls[index].grow(fragment, self._frames))
+            case ToolCallArguments(_, fragment):
+                if self._last is not None:
+                    out.append(self._last.grow(fragment, self._frames))
+            case ToolCallEnded():
+                self._end_call(event, out)
             case Usage():
                 self._usage = event
             case Finished(reason):
@@ -164,10 +152,10 @@ class ResponsesEncoder:
     def _close_stretch(self, finish: FinishReason, out: list[bytes]) -> None:
         """Close the item that was opened last, if it is text or reasoning."""
         if isinstance(self._last, TextStretch | ReasoningStretch):
-            self._close(self._last, finish, out)
+            self._close(self._last, finish, out, is_last=True)
 
-    def _close(self, item: OpenItem, finish: FinishReason, out: list[bytes]) -> None:
-        frames, final = item.close(self._frames, finish, is_last=item is self._last)
+    def _close(self, item: OpenItem, finish: FinishReason, out: list[bytes], *, is_last: bool) -> None:
+        frames, final = item.close(self._frames, finish, is_last=is_last)
         self._output[item.index] = final
         out.append(frames)
 
@@ -186,51 +174,37 @@ class ResponsesEncoder:
         offered = self._echo.book.shape_of(started.name)
         if offered.shape == "function" or offered.shape == "custom":
             kind = FunctionCall if offered.shape == "function" else CustomCall
-            item = kind(self._next_index(), self._new_id(id_prefix(offered)), started.id, offered)
-            self._calls[started.index] = item
-            self._open(item, out)
+            self._open(kind(self._next_index(), self._new_id(id_prefix(offered)), started.id, offered), out)
             return
         self._close_stretch("stop", out)
         self._last = None
-        self._whole = WholeCall(started, offered)
 
-    def _wait(self, event: Event, out: list[bytes]) -> None:
-        """While a whole call is coming: its own arguments are gathered, all else is kept for later."""
-        whole = self._whole
-        assert whole is not None
-        if not isinstance(event, ToolCallArguments) or event.index != whole.started.index:
-            self._waiting.append(event)
-        elif whole.take(event.fragment):
-            self._end_whole("stop", out)
+    def _end_call(self, ended: ToolCallEnded, out: list[bytes]) -> None:
+        if self._last is None:
+            self._say_whole(ended, self._finish_reason, out)
+            return
+        self._close(self._last, self._finish_reason, out, is_last=ended is self._final_block)
+        self._last = None
 
-    def _end_whole(self, finish: FinishReason, out: list[bytes]) -> None:
-        """Say the whole call, then what waited for it."""
-        whole, waiting = self._whole, self._waiting
-        assert whole is not None
-        self._whole, self._waiting = None, []
-        item_id = self._new_id(id_prefix(whole.offered))
-        arguments = "".join(whole.pieces) or "{}"
-        shape = whole.offered.shape
+    def _say_whole(self, ended: ToolCallEnded, finish: FinishReason, out: list[bytes]) -> None:
+        """A call of a client-run kind, begun and done at once."""
+        offered = self._echo.book.shape_of(ended.name)
+        item_id = self._new_id(id_prefix(offered))
+        shape = offered.shape
         assert shape != "function"
         assert shape != "custom"
-        item = client_item(item_id, whole.started.id, shape, arguments, finish)
+        item = client_item(item_id, ended.id, shape, ended.arguments, finish)
         index = self._next_index()
         self._output[index] = final = orjson.dumps(item)
         began = item if item["status"] == "completed" else {**item, "arguments": ""}
         out.append(self._frames.item("response.output_item.added", index, _begun(began)))
         if item["type"] == "function_call":
-            fields = {"item_id": item_id, "output_index": index, "arguments": arguments}
+            fields = {"item_id": item_id, "output_index": index, "arguments": ended.arguments}
             out.append(self._frames.event("response.function_call_arguments.done", fields))
         out.append(self._frames.item("response.output_item.done", index, final))
-        for event in waiting:
-            self._take(event, out)
 
     def _finish(self, reason: FinishReason, out: list[bytes]) -> None:
-        while self._whole is not None:
-            self._end_whole(reason, out)
         self._close_stretch(reason, out)
-        for call in self._calls.values():
-            self._close(call, reason, out)
         status, details = ending(reason)
         completed_at = int(self._now()) if status == "completed" else None
         out.append(self._end(status, out, incomplete_details=details, completed_at=completed_at))

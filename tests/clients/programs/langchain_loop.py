@@ -53,8 +53,6 @@ def text_of(message: object) -> str:
 def main() -> dict[str, object]:
     bound = model().bind_tools([run_shell])
     prompt = "Run `echo one` and `echo two` and report."
-    if KIND == "responses" and SCENARIO == "stream":
-        prompt = "Run `echo one` and report."  # it cannot put together calls whose fragments are interleaved
     history = [HumanMessage(prompt)]
     for _ in range(3):
         if SCENARIO == "stream":
