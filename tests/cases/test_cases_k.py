@@ -180,7 +180,7 @@ def test_c76_errors_have_the_enum_and_a_message_that_is_no_json(
 
     error = reply.json["error"]
     assert (reply.status_code, error["code"], error["status"]) == (status, status, name)
-    assert error["message"] == "the upstream refused the request: q"
+    assert error["message"] == "the upstream answered with an error: q"
 
 
 @pytest.mark.parametrize("surface", SURFACES)
@@ -191,7 +191,7 @@ def test_c76_no_surface_hands_on_json_inside_a_message(
 
     message = ask(standing(), surface).json["error"]["message"]
 
-    assert message.lower().rstrip(".") == "the upstream refused the request: q"
+    assert message.lower().rstrip(".") == "the upstream answered with an error: q"
 
 
 def stream_bytes() -> bytes:

@@ -105,7 +105,7 @@ def test_a_wrong_key(world: World, name: str, manner: Manner) -> None:
     assert not world.captures
 
 
-LIMITED = "upstream refused the request: slow down"
+LIMITED = "upstream answered with an error: slow down"
 
 
 @manners(

@@ -36,7 +36,7 @@ from tests.matrix.faults import (
     body,
 )
 
-REFUSED = "the upstream refused the request: "
+REFUSED = "the upstream answered with an error: "
 TOKEN = "dev-token"
 KEYED = {"CANDOR_API_KEYS": "caller-key"}
 NEVER_RETRY = {401, 403, 404, 405, 413, 415}

@@ -29,7 +29,7 @@ from tests.matrix.faults import (
     in_stream,
 )
 
-REFUSED = "the upstream refused the request: "
+REFUSED = "the upstream answered with an error: "
 
 
 @dataclass(frozen=True)
@@ -193,7 +193,7 @@ def test_a_fault_after_anything_that_was_said_is_in_the_stream(
     assert reply.status_code == 200
     answer = read(surface, reply.data, stream=True)
     assert answer.error is not None
-    assert "upstream refused the request: busy" in str(answer.error)
+    assert "upstream answered with an error: busy" in str(answer.error)
     assert answer.finish in (None, "failed")
 
 

@@ -25,7 +25,7 @@ def end(error: Any, metadata: Any = None, **headers: str) -> TurnFault:
 def quoted(message: str) -> str:
     """What a fault says of the upstream's own message."""
     return end({"code": "internal", "message": message}).problem.removeprefix(
-        "the upstream refused the request: "
+        "the upstream answered with an error: "
     )
 
 
@@ -69,7 +69,7 @@ def test_an_end_that_is_no_json_object_is_an_upstream_fault(payload):
 )
 def test_each_connect_code_has_its_kind(code, kind):
     fault = end({"code": code, "message": "busy"})
-    assert (fault.kind, fault.problem) == (kind, "the upstream refused the request: busy")
+    assert (fault.kind, fault.problem) == (kind, "the upstream answered with an error: busy")
 
 
 @pytest.mark.parametrize("error", ["text", 7, [], {}, {"code": "internal", "details": 3, "message": 4}])
@@ -116,14 +116,14 @@ def test_other_details_leave_a_rate_limit_a_rate_limit():
 @pytest.mark.parametrize("body", [b"", b"<html>nginx/1.2 secret-host</html>", b"[1]", b'{"message":"x"}'])
 def test_an_http_status_without_a_connect_error_has_its_kind_and_quotes_nothing(status, kind, body):
     fault = READER.http(status, {}, body)
-    assert (fault.kind, fault.problem) == (kind, f"the upstream refused the request: HTTP status {status}")
+    assert (fault.kind, fault.problem) == (kind, f"the upstream answered with an error: HTTP status {status}")
 
 
 def test_a_connect_error_in_the_body_says_more_than_the_status():
     body = b'{"code":"resource_exhausted","message":"slow down"}'
     fault = READER.http(429, {"retry-after": "30"}, body)
     assert (fault.kind, fault.retry_after_s) == (FaultKind.RATE_LIMITED, 30.0)
-    assert fault.problem == "the upstream refused the request: slow down"
+    assert fault.problem == "the upstream answered with an error: slow down"
 
 
 def test_a_code_that_is_not_known_leaves_it_to_the_status():

@@ -40,7 +40,7 @@ def test_an_error_after_text_comes_after_the_text_also_in_one_packet(fake):
         events, fault = until_fault(start(fake))
         assert events == [TextDelta("a")]
         assert (fault.kind, fault.retry_after_s) == (FaultKind.CAPACITY, 30.0)
-        assert fault.problem == "the upstream refused the request: busy"
+        assert fault.problem == "the upstream answered with an error: busy"
 
 
 def test_an_http_error_is_a_fault_with_its_wait(fake):
@@ -58,7 +58,7 @@ def test_an_http_error_is_a_fault_with_its_wait(fake):
     )
     events, fault = until_fault(start(fake))
     assert (events, fault.kind, fault.retry_after_s) == ([], FaultKind.RATE_LIMITED, 30.0)
-    assert fault.problem == "the upstream refused the request: slow down ***"
+    assert fault.problem == "the upstream answered with an error: slow down ***"
 
 
 def test_an_unknown_token_is_an_authentication_fault_of_the_upstream():

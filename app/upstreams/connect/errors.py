@@ -122,7 +122,7 @@ class ErrorReader:
         quoted = self.redact(_said(error.get("message")))
         return TurnFault(
             kind,
-            f"the upstream refused the request: {quoted or code}",
+            f"the upstream answered with an error: {quoted or code}",
             retry_after_s=self._wait(details, waits),
         )
 
