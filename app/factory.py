@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -159,7 +160,7 @@ def _answer_faults(app: Flask, surfaces: dict[str, Surface], services: Services)
             )
             return answer(fault, (("Allow", allowed),))
         if error.code == 404:
-            problem = f"there is no {request.method} {request.path} here"
+            problem = f"there is no {request.method} {request.path[:200]} here"
             return answer(TurnFault(FaultKind.NOT_FOUND, problem, code="unknown_url"))
         return answer(TurnFault(FaultKind.INVALID_REQUEST, error.description or "the request is not valid"))
 
@@ -169,7 +170,14 @@ def _answer_faults(app: Flask, surfaces: dict[str, Surface], services: Services)
 
     @app.errorhandler(Exception)
     def defect(error: Exception) -> Response:
-        services.log.error("internal_error", path=request.path, problem=repr(error))
+        exchange = g.setdefault("exchange", Exchange())
+        services.log.error(
+            "internal_error",
+            path=request.path[:200],
+            request_id=exchange.request_id,
+            problem=repr(error),
+            traceback=traceback.format_exception(error),
+        )
         return answer(as_fault(error))
 
 

@@ -235,14 +235,14 @@ class Pipeline:
 
     def _stream(self, surface: Surface, reply: ReplyFacts, run: Run, exchange: Exchange) -> Response:
         services = self._services
-        body = StreamBody(
-            surface.encoder(reply),
-            run,
-            keepalive_s=services.settings.keepalive_s,
-            on_keepalive=lambda: services.metrics.keepalives.labels(surface.name).inc(),
-            on_end=lambda error: self._book_end(surface, reply, run, exchange, error),
-        )
         try:
+            body = StreamBody(
+                surface.encoder(reply),
+                run,
+                keepalive_s=services.settings.keepalive_s,
+                on_keepalive=lambda: services.metrics.keepalives.labels(surface.name).inc(),
+                on_end=lambda error: self._book_end(surface, reply, run, exchange, error),
+            )
             body.start()
         except Exception as error:
             run.close()

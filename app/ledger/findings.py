@@ -106,7 +106,8 @@ def judge(
             if (note.row_path, note.path, note.disposition) not in said
         )
     if notes or any(finding.outcome.at is not None for finding in all_findings):
-        all_findings.sort(key=lambda finding: _position(body, finding.path))
+        places = _Places(body)
+        all_findings.sort(key=lambda finding: places.of(finding.path))
     findings = Findings()
     refused: list[Finding] = []
     for finding in all_findings:
@@ -141,22 +142,49 @@ def _refusal(refused: list[Finding], context: Context) -> TurnFault:
     )
 
 
-def _position(body: Any, path: str) -> tuple[int, ...]:
-    """Where ``path`` stands in ``body``: the index of each key and element on the way, for sorting."""
-    position: list[int] = []
-    holder, rest = body, path
-    while rest:
-        if isinstance(holder, dict):
-            keys = [key for key in holder if rest == key or rest.startswith((f"{key}.", f"{key}["))]
-            if not keys:
+class _Places:
+    """Where paths stand in one body, for sorting: the index of each key and element on the way.
+
+    The keys of an object are numbered once, however many paths lead through it.
+    """
+
+    def __init__(self, body: Any) -> None:
+        self._body = body
+        self._keys: dict[int, tuple[dict[str, int], list[int]]] = {}
+
+    def of(self, path: str) -> tuple[int, ...]:
+        """The place of ``path``, as far as it can be followed."""
+        position: list[int] = []
+        holder, rest = self._body, path
+        while rest:
+            if isinstance(holder, dict):
+                key = self._longest_key(holder, rest)
+                if key is None:
+                    break
+                position.append(self._numbered(holder)[0][key])
+                holder, rest = holder[key], rest[len(key) :].removeprefix(".")
+            elif isinstance(holder, list) and (match := _INDEX.match(rest)) and int(match[1]) < len(holder):
+                index = int(match[1])
+                position.append(index)
+                holder, rest = holder[index], rest[match.end() :].removeprefix(".")
+            else:
                 break
-            key = max(keys, key=len)
-            position.append(list(holder).index(key))
-            holder, rest = holder[key], rest[len(key) :].removeprefix(".")
-        elif isinstance(holder, list) and (match := _INDEX.match(rest)) and int(match[1]) < len(holder):
-            index = int(match[1])
-            position.append(index)
-            holder, rest = holder[index], rest[match.end() :].removeprefix(".")
-        else:
-            break
-    return tuple(position)
+        return tuple(position)
+
+    def _longest_key(self, holder: dict[str, Any], rest: str) -> str | None:
+        """The longest key that ``rest`` begins with: keys may have dots and brackets of their own."""
+        if rest in holder:
+            return rest
+        for length in self._numbered(holder)[1]:
+            if length < len(rest) and rest[length] in ".[" and rest[:length] in holder:
+                return rest[:length]
+        return None
+
+    def _numbered(self, holder: dict[str, Any]) -> tuple[dict[str, int], list[int]]:
+        """The number of each key, and the lengths that keys have, longest first."""
+        numbered = self._keys.get(id(holder))
+        if numbered is None:
+            numbers = {key: number for number, key in enumerate(holder)}
+            numbered = numbers, sorted({len(key) for key in holder}, reverse=True)
+            self._keys[id(holder)] = numbered
+        return numbered

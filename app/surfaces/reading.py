@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import orjson
@@ -194,3 +194,19 @@ def metadata(holder: Mapping[str, Any], key: str = "metadata") -> dict[str, str]
             problem = f"must have at most {METADATA_VALUE_CHARACTERS} characters, not {len(value)}"
             raise invalid(problem, f"{key}.{name}")
     return pairs
+
+
+LONGEST_STOP = 1000
+"""Characters in a stop string; every delta is compared with the beginnings of all of them."""
+
+
+def check_stops(stops: Sequence[str], most: int, path: str, *, is_list: bool = True) -> None:
+    """Raise a 400 for more than ``most`` stop strings, an empty one, or one beyond LONGEST_STOP characters."""
+    if len(stops) > most:
+        raise invalid(f"must have at most {most} strings, not {len(stops)}", path)
+    for index, stop in enumerate(stops):
+        at = f"{path}[{index}]" if is_list else path
+        if not stop:
+            raise invalid("must not be empty", at)
+        if len(stop) > LONGEST_STOP:
+            raise invalid(f"must have at most {LONGEST_STOP} characters, not {len(stop)}", at)

@@ -152,6 +152,7 @@ def test_an_origin_on_a_loopback_host_is_not_foreign(origin: str) -> None:
         "",
         "https://evil.example",
         "http://localhost.evil.example",
+        "http://evil-localhost",
         "http://127.0.0.1.evil.example",
         "http://evil.example#localhost",
         "http://localhost@evil.example",

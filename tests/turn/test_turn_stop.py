@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -82,7 +84,7 @@ def test_any_split_of_the_text_gives_the_same_result(text: str, stops: list[str]
     split = StopCutter(stops)
     passed: list[Event] = []
     bounds = sorted({0, len(text), *(cut for cut in cuts if cut < len(text))})
-    for low, high in zip(bounds, bounds[1:], strict=False):
+    for low, high in itertools.pairwise(bounds):
         if split.cut is None:
             passed += split.feed([TextDelta(text[low:high])])
     if split.cut is None:

@@ -217,6 +217,19 @@ def test_a_reference_stands_for_its_item(url: str, fake: FakeUpstream) -> None:
     assert fault(reply) == (400, "input[1].id", "item_not_found")
 
 
+def test_references_together_are_bounded_as_a_body_is(serve: Callable[..., str], fake: FakeUpstream) -> None:
+    url = serve(CANDOR_MAX_BODY_MB="1")
+    one = created(url, input="x" * 400_000, store=True)
+    item = get(url, f"{one['id']}/input_items").json()["data"][0]["id"]
+    turns = len(fake.captures())
+    served = create(url, input=[{"type": "item_reference", "id": item}] * 2)
+    refused = create(url, input=[{"type": "item_reference", "id": item}] * 3)
+    assert served.status_code == 200
+    assert (refused.status_code, refused.json()["error"]["param"]) == (400, "input[2].id")
+    assert "the items referred to are larger than 1 MiB together" in refused.json()["error"]["message"]
+    assert len(fake.captures()) == turns + 1
+
+
 def test_two_callers_never_meet(serve: Callable[..., str], store: dict[str, str], fake: FakeUpstream) -> None:
     url = serve(**KEYS, **store)
     mine = created(url, ANN, input="secret")

@@ -124,11 +124,7 @@ def _stop(body: Mapping[str, Any]) -> tuple[str, ...]:
     if type(value) is not str and type(value) is not list:
         raise reading.wrong_type(value, "a string or an array of strings", "stop")
     stops = (value,) if type(value) is str else reading.strings(body, "stop") or ()
-    if len(stops) > MAX_STOPS:
-        raise invalid(f"must have at most {MAX_STOPS} strings, not {len(stops)}", "stop")
-    for index, stop in enumerate(stops):
-        if not stop:
-            raise invalid("must not be empty", "stop" if type(value) is str else f"stop[{index}]")
+    reading.check_stops(stops, MAX_STOPS, "stop", is_list=type(value) is list)
     return stops
 
 
@@ -150,9 +146,11 @@ def _output_format(body: Mapping[str, Any]) -> OutputFormat | None:
 def _schema_format(wanted: Mapping[str, Any]) -> OutputFormat:
     at = "response_format.json_schema"
     described = reading.required_mapping(wanted, "json_schema", "response_format")
+    schema = reading.mapping(described, "schema", at) or {}
+    reading.json_text(schema, f"{at}.schema")
     return OutputFormat(
         "json_schema",
-        schema=reading.mapping(described, "schema", at) or {},
+        schema=schema,
         name=reading.required_string(described, "name", at),
         description=reading.string(described, "description", at),
         strict=reading.boolean(described, "strict", at) or False,

@@ -53,7 +53,7 @@ def _read_function(function: Mapping[str, Any], path: str) -> Tool:
     return Tool(
         name=reading.required_string(function, "name", path),
         description=reading.string(function, "description", path) or "",
-        parameters=complete_schema(reading.mapping(function, "parameters", path)),
+        parameters=complete_schema(reading.mapping(function, "parameters", path), f"{path}.parameters"),
         strict=reading.boolean(function, "strict", path),
     )
 

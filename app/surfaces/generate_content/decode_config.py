@@ -35,12 +35,7 @@ def decode_sampling(config: Fields) -> Sampling:
 
 def _stop_sequences(config: Fields) -> tuple[str, ...]:
     stop = config.strings("stopSequences") or ()
-    path = config.at("stopSequences")
-    if len(stop) > MOST_STOP_SEQUENCES:
-        raise invalid(f"at most {MOST_STOP_SEQUENCES} are allowed, not {len(stop)}", path)
-    for index, text in enumerate(stop):
-        if not text:
-            raise invalid("must not be empty", f"{path}[{index}]")
+    reading.check_stops(stop, MOST_STOP_SEQUENCES, config.at("stopSequences"))
     return stop
 
 

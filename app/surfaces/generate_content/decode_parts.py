@@ -62,6 +62,7 @@ class ContentsDecoder:
         self._parts: list[Any] = []
         self._place = ""
         self._thoughts: list[tuple[str, str]] = []
+        self._seal_of_thoughts: str | None = None
         self._restored: str | None = None
         self._answered: dict[str, Mapping[str, Any]] = {}
 
@@ -158,28 +159,38 @@ class ContentsDecoder:
         """A thought, or an empty part that closes one; its seal covers all thought text since the last seal."""
         if text:
             self._thoughts.append((text, part.at("thought")))
-        if not signature:
+            self._seal_of_thoughts = None
+        if not signature or signatures.is_placeholder(signature):
             return
         sealed = self._sealed(text, signature)
         if sealed is not None:
             self._restore(sealed)
-        elif is_thought and not signatures.is_placeholder(signature):
+        elif is_thought:
             self._thoughts.clear()
             self._ignore(_SIGNATURE_ROW, part.at("thoughtSignature"))
         else:
             self._other_signature(part, signature)
 
     def _sealed(self, text: str, signature: str) -> str | None:
-        """The thought text that ``signature`` seals: all since the last seal, or this part's own."""
-        joined = "".join(text for text, _ in self._thoughts)
-        if joined and signatures.verifies(self._seals, joined, signature):
-            self._thoughts.clear()
-            return joined
+        """The thought text that ``signature`` seals: all since the last seal, or this part's own.
+
+        What all of it would be sealed with is worked out once, however many signatures are tried on it.
+        """
+        if self._thoughts:
+            if self._seal_of_thoughts is None:
+                self._seal_of_thoughts = self._seals.sign(self._joined_thoughts())
+            if signatures.is_seal(self._seal_of_thoughts, signature):
+                joined = self._joined_thoughts()
+                self._thoughts.clear()
+                return joined
         if text and signatures.verifies(self._seals, text, signature):
             self._thoughts.pop()
             self._drop_thoughts()
             return text
         return None
+
+    def _joined_thoughts(self) -> str:
+        return "".join(text for text, _ in self._thoughts)
 
     def _other_signature(self, part: Fields, signature: str) -> None:
         """A signature beside something else than a thought: a blob of ours holds the thoughts themselves."""

@@ -14,6 +14,7 @@ from app.surfaces.messages.tools import ToolList, read_tool_choice
 from app.surfaces.reading import (
     array,
     boolean,
+    check_stops,
     integer,
     json_text,
     mapping,
@@ -31,6 +32,8 @@ from app.turn.history import check_tool_history
 from app.turn.turn import Message, OutputFormat, Role, Sampling, TextPart, Turn
 
 LATE_SYSTEM = "[system]\n"
+MOST_STOPS = 64
+"""Stop sequences a request may have; the vendor names no bound, but all are looked for in every delta."""
 """How a system message begins that keeps its place as a user message."""
 
 _HEADER_ROWS = {
@@ -84,9 +87,7 @@ class Decoder:
         if max_tokens is None and not self._counts_only:
             raise required("max_tokens")
         stop = strings(body, "stop_sequences") or ()
-        for index, text in enumerate(stop):
-            if not text:
-                raise invalid("must not be empty", f"stop_sequences[{index}]")
+        check_stops(stop, MOST_STOPS, "stop_sequences")
         return Sampling(
             max_tokens,
             number(body, "temperature", low=0, high=1),

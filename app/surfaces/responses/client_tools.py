@@ -13,6 +13,8 @@ from typing import Any, Literal, assert_never
 
 import orjson
 
+from app.surfaces.reading import json_text
+
 ClientKind = Literal["local_shell", "shell", "apply_patch", "tool_search"]
 
 DESCRIPTIONS: dict[str, str] = {
@@ -129,7 +131,7 @@ def _text(value: Any) -> str | None:
     return value if type(value) is str else None
 
 
-def arguments_of_item(fields: Mapping[str, Any], *, without: str = "") -> str:
-    """An item's ``action`` or ``operation`` as the arguments of the call that it came from."""
+def arguments_of_item(fields: Mapping[str, Any], path: str, *, without: str = "") -> str:
+    """An item's ``action`` or ``operation``, at ``path``, as the arguments of the call that it came from."""
     said = {name: value for name, value in fields.items() if value is not None and name != without}
-    return orjson.dumps(said).decode()
+    return json_text(said, path)

@@ -16,6 +16,7 @@ from app.surfaces.reading import (
     boolean,
     integer,
     join,
+    json_text,
     mapping,
     metadata,
     number,
@@ -140,6 +141,7 @@ def _output_format(body: Mapping[str, Any]) -> OutputFormat | None:
             return OutputFormat("json_object")
         case "json_schema":
             required(wanted, "schema", path)
+            json_text({"response": {"text": text}}, join(path, "schema"))  # as deep as replies echo it
             return OutputFormat(
                 "json_schema",
                 schema=mapping(wanted, "schema", path),

@@ -11,8 +11,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import orjson
-
 from app.ledger import Disposition, Note
 from app.seals import Seals
 from app.surfaces import freeform
@@ -20,6 +18,7 @@ from app.surfaces.reading import (
     array,
     data_uri_image,
     join,
+    json_text,
     mapping,
     objects,
     one_of,
@@ -223,7 +222,9 @@ class InputReader:
         key = "operation" if name == "apply_patch" else "action"
         required(item, key, path)
         fields = mapping(item, key, path) or {}
-        arguments = arguments_of_item(fields, without="type" if name == "local_shell" else "")
+        arguments = arguments_of_item(
+            fields, join(path, key), without="type" if name == "local_shell" else ""
+        )
         call_id = required_string(item, "call_id", path)
         if name == "local_shell" and (item_id := string(item, "id", path)):
             self._local_calls[item_id] = call_id
@@ -237,7 +238,7 @@ class InputReader:
         elif kind == "shell_call_output":
             required(item, "output", path)
             outputs = array(item, "output", path) or []
-            text = orjson.dumps(outputs).decode()
+            text = json_text(outputs, join(path, "output"))
             self._result(required_string(item, "call_id", path), _text(text), path)
         else:
             status = one_of(item, "status", ("completed", "failed"), path) or "completed"
@@ -272,7 +273,7 @@ class InputReader:
             self._hosted_call("tool_search_call", item, path)
             return
         arguments = required(item, "arguments", path)
-        text = arguments if type(arguments) is str else orjson.dumps(arguments).decode()
+        text = arguments if type(arguments) is str else json_text(arguments, join(path, "arguments"))
         self._assistant_part(ToolCallPart(call_id, "tool_search", text, path), path)
 
     def _search_output(self, item: Mapping[str, Any], path: str) -> None:
@@ -291,7 +292,7 @@ class InputReader:
     def _hosted_call(self, kind: str, item: Mapping[str, Any], path: str) -> None:
         """One line of text in the assistant's name: the kind, and what the item says."""
         said = {key: value for key, value in item.items() if key not in _SKIPPED and value is not None}
-        text = f"[{kind}] {orjson.dumps(said).decode()}"
+        text = f"[{kind}] {json_text(said, path)}"
         self.messages.append(Message("assistant", [TextPart(text)], path))
 
     def _image_call(self, item: Mapping[str, Any], path: str) -> None:

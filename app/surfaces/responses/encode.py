@@ -93,7 +93,9 @@ class ResponsesEncoder:
         said = self._sequencer.feed(events)
         last = said[-1] if said else None
         self._finish_reason = last.reason if isinstance(last, Finished) else "stop"
-        self._final_block = next((each for each in reversed(said) if not isinstance(each, Usage | Finished)), None)
+        self._final_block = next(
+            (each for each in reversed(said) if not isinstance(each, Usage | Finished)), None
+        )
         for event in said:
             self._take(event, out)
         return self._tell(out)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from app.stores import StoreDown
 from app.surfaces.kept import store_down
-from app.surfaces.reading import join, required_string
+from app.surfaces.reading import required_string
 from app.surfaces.responses.decode_input import item_not_found
 from app.surfaces.responses.errors import SURFACE
 from app.turn.faults import FaultKind, TurnFault
@@ -19,13 +20,13 @@ _REFERENCE_KEYS = frozenset({"id", "type"})
 
 
 class Finder(Protocol):
-    """Where kept responses are found. Both methods raise StoreDown and INVALID_REQUEST."""
+    """Where kept responses are found. What they give raises StoreDown and INVALID_REQUEST."""
 
     def history(self, caller: str, response_id: str) -> list[Item]:
         """The items of a response and of all before it, in order."""
 
-    def item(self, caller: str, item_id: str, path: str) -> Item:
-        """The item that a reference at ``path`` names."""
+    def items_of(self, caller: str) -> Callable[[str, str], Item]:
+        """(item id, path of the reference) -> the item, for one request, which may refer to so much and no more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,20 +64,21 @@ class Recall:
     def _resolved(self, items: Any) -> Any:
         if type(items) is not list or not any(map(_is_reference, items)):
             return items
+        find = item_not_found_at if self.finder is None else self.finder.items_of(self.caller)
         return [
-            self._item(item, f"input[{index}]") if _is_reference(item) else item
+            find(required_string(item, "id", f"input[{index}]"), f"input[{index}].id")
+            if _is_reference(item)
+            else item
             for index, item in enumerate(items)
         ]
 
-    def _item(self, reference: Item, path: str) -> Item:
-        item_id = required_string(reference, "id", path)
-        at = join(path, "id")
-        if self.finder is None:
-            raise item_not_found(item_id, at)
-        return self.finder.item(self.caller, item_id, at)
-
 
 NOTHING_KEPT = Recall()
+
+
+def item_not_found_at(item_id: str, path: str) -> Item:
+    """What a reference finds where nothing is kept: raises INVALID_REQUEST."""
+    raise item_not_found(item_id, path)
 
 
 def _is_reference(item: Any) -> bool:

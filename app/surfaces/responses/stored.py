@@ -8,14 +8,14 @@ the stream before the last one, if it was a stream.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import orjson
 
 from app.seals import Seals
-from app.stores.entries import Entry, Link, pack, unpack
+from app.stores.entries import Entry, Link, pack, stem_of, unpack
 from app.stores.shelf import Shelf
 from app.surfaces.kept import ReplyIds
 from app.surfaces.responses.decode import Echo
@@ -83,15 +83,35 @@ class Library:
         text = "".join(part["text"] for part in item["summary"])
         return {**item, "encrypted_content": self._seals.wrap(text)} if text else item
 
-    def item(self, caller: str, item_id: str, path: str) -> Item:
-        """The item that a reference at ``path`` names. Raises StoreDown and INVALID_REQUEST."""
+    def items_of(self, caller: str) -> Callable[[str, str], Item]:
+        """See Finder: each entry is read once, and what is given out is bounded as a history is."""
+        entries: dict[str | None, dict[str, Item]] = {}
+        left = self._shelf.history_bytes
+
+        def find(item_id: str, path: str) -> Item:
+            nonlocal left
+            stem = stem_of(item_id)
+            if stem not in entries:
+                entries[stem] = self._items_beside(caller, item_id)
+            item = entries[stem].get(item_id)
+            if item is None:
+                raise item_not_found(item_id, path)
+            left -= len(orjson.dumps(item))
+            if left < 0:
+                limit = self._shelf.history_bytes >> 20
+                raise invalid(f"the items referred to are larger than {limit} MiB together", path)
+            return dict(item)
+
+        return find
+
+    def _items_beside(self, caller: str, item_id: str) -> dict[str, Item]:
+        """All items of the entry that an item with this id would be in, by their ids. Raises StoreDown."""
         entry = self._shelf.of_item(caller, item_id)
-        if entry is not None and entry.kind == "response":
-            kept = orjson.loads(unpack(entry.history))
-            for item in (*kept["input"], *map(self.as_input, kept["output"])):
-                if item.get("id") == item_id:
-                    return dict(item)
-        raise item_not_found(item_id, path)
+        if entry is None or entry.kind != "response":
+            return {}
+        kept = orjson.loads(unpack(entry.history))
+        items = (*kept["input"], *map(self.as_input, kept["output"]))
+        return {item["id"]: item for item in items if item.get("id")}
 
     def read(self, caller: str, response_id: str) -> StoredResponse | None:
         """A kept response. Raises StoreDown."""

@@ -78,6 +78,7 @@ class ToolBook:
     offered: dict[str, Offered] = field(default_factory=dict)
     hosted: list[str] = field(default_factory=list)
     _sources: dict[str, str] = field(default_factory=dict)
+    _places: dict[str, int] = field(default_factory=dict)
 
     def read(self, items: list[Any], path: str) -> None:
         """Take in a list of tools. Raises INVALID_REQUEST for wrong shapes and for two tools with one name.
@@ -132,7 +133,7 @@ class ToolBook:
                 source,
             )
         else:
-            parameters = complete_schema(mapping(item, "parameters", path))
+            parameters = complete_schema(mapping(item, "parameters", path), join(path, "parameters"))
             self._keep(
                 Tool(flat, description, parameters, boolean(item, "strict", path)),
                 Offered("function", name, namespace),
@@ -151,7 +152,7 @@ class ToolBook:
         if one_of(item, "execution", ("server", "client"), path) != "client":
             return  # deferred tools are all loaded, so there is nothing to search
         description = string(item, "description", path) or DESCRIPTIONS["tool_search"]
-        parameters = complete_schema(mapping(item, "parameters", path))
+        parameters = complete_schema(mapping(item, "parameters", path), join(path, "parameters"))
         tool = Tool("tool_search", description, parameters)
         self._keep(tool, Offered("tool_search", "tool_search"), join(path, "type"), source)
 
@@ -164,12 +165,12 @@ class ToolBook:
     def _keep(self, tool: Tool, offered: Offered, path: str, source: str) -> None:
         known = self.offered.get(tool.name)
         if known is None:
+            self._places[tool.name] = len(self.tools)
             self.tools.append(tool)
         elif known != offered or self._sources.get(tool.name) == source:
             raise invalid(f"there is another tool by the name '{tool.name[:100]}'", path)
         else:
-            index = next(i for i, earlier in enumerate(self.tools) if earlier.name == tool.name)
-            self.tools[index] = tool
+            self.tools[self._places[tool.name]] = tool
         self.offered[tool.name] = offered
         self._sources[tool.name] = source
 

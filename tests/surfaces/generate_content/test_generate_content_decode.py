@@ -951,7 +951,11 @@ def test_generate_content_tells_zero_from_absent(decode: Decode) -> None:
         ({"stopSequences": "END"}, "generationConfig.stopSequences", "must be an array, not a string"),
         ({"stopSequences": [1]}, "generationConfig.stopSequences[0]", "must be a string, not an integer"),
         ({"stopSequences": ["a", ""]}, "generationConfig.stopSequences[1]", "must not be empty"),
-        ({"stopSequences": list("abcdef")}, "generationConfig.stopSequences", "at most 5 are allowed, not 6"),
+        (
+            {"stopSequences": list("abcdef")},
+            "generationConfig.stopSequences",
+            "must have at most 5 strings, not 6",
+        ),
         ({"thinkingConfig": True}, "generationConfig.thinkingConfig", "must be an object, not a boolean"),
         (
             {"thinkingConfig": {"includeThoughts": "true"}},

@@ -370,7 +370,8 @@ _TOP = [
     Parameter(
         "sessionId",
         EMULATED,
-        "a client's own key of the conversation; the session upstream is derived from it where CANDOR_SESSION_FROM=caller",
+        "a client's own key of the conversation; the session upstream is derived from it where "
+        "CANDOR_SESSION_FROM=caller",
         feature=Feature.SESSION_KEY,
         exact=True,
         samples=("a", "b"),
