@@ -93,8 +93,8 @@ def test_the_defaults_are_the_measured_ones(tmp_path: Path) -> None:
     shown = configuration(tmp_path)
     assert shown["wsgi_app"] == "wsgi:app"
     assert shown["bind"] == ["127.0.0.1:8080"]
-    assert (shown["worker_class"], shown["workers"], shown["threads"]) == ("gthread", 2, 300)
-    assert (shown["keepalive"], shown["backlog"], shown["graceful_timeout"]) == (75, 4096, 30)
+    assert (shown["worker_class"], shown["workers"], shown["threads"]) == ("app.worker.Worker", 2, 300)
+    assert (shown["keepalive"], shown["backlog"], shown["graceful_timeout"]) == (75, 4096, 33)
     assert shown["accesslog"] is None
     assert shown["control_socket_disable"] is True
     assert shown["preload_app"] is False
@@ -110,7 +110,7 @@ def test_the_switches_reach_gunicorn(tmp_path: Path) -> None:
         CANDOR_LOG_LEVEL="WARNING",
     )
     assert shown["bind"] == ["127.0.0.2:9000"]
-    assert (shown["workers"], shown["threads"], shown["graceful_timeout"]) == (3, 2000, 3)
+    assert (shown["workers"], shown["threads"], shown["graceful_timeout"]) == (3, 2000, 6)
     assert shown["worker_connections"] > shown["threads"]
     assert shown["loglevel"] == "warning"
 

@@ -1,0 +1,123 @@
+"""Bytes that are no request, at every route that takes a body: always a fault in the surface's shape, never a defect.
+
+Bodies of real clients with something wrong at depth are in tests/matrix.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from tests.fuzz.surfaces import OPENAPI, bounded, check_reply, surface_of
+
+POSTS = [path for path, item in OPENAPI["paths"].items() if "post" in item]
+KEYS = sorted(
+    {
+        key
+        for schema in OPENAPI["components"]["schemas"].values()
+        for key in schema.get("properties", {})
+        if key != "error"
+    }
+)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=4)
+    | st.dictionaries(st.sampled_from(KEYS) | st.text(max_size=8), inner, max_size=5),
+    max_leaves=20,
+)  # fmt: skip
+BODIES = st.dictionaries(st.sampled_from(KEYS), JSON, max_size=6)
+ODD = [
+    b"",
+    b"{",
+    b"[]",
+    b"null",
+    b'"text"',
+    b"\xef\xbb\xbf{}",
+    b"\xff\xfe{\x00}\x00",
+    b'{"model": NaN}',
+    b'{"model": "\\ud800", "messages": 1}',
+    b'{"a":1,"a":2}',
+    b"[" * 100_000,
+    b'{"a":' * 20_000 + b"1" + b"}" * 20_000,
+    b'{"model": ' + b"9" * 5_000 + b"}",
+    b'{"\x00": "\x00"}',
+]
+
+
+def concrete(path: str) -> str:
+    """A path with something in the place of every parameter."""
+    return path.format(model="fake-echo", completion_id="chatcmpl-1", response_id="resp_1")
+
+
+def post(client: FlaskClient, path: str, body: bytes, **headers: str) -> None:
+    """POST bytes and look at the reply; a body that is no object is never served."""
+    reply = client.post(concrete(path), data=body, headers={"Content-Type": "application/json", **headers})
+    check_reply(surface_of(path), reply)
+
+
+@pytest.mark.parametrize("path", POSTS)
+def test_odd_bytes_are_refused_in_the_surfaces_shape(path: str, fuzz_client: FlaskClient) -> None:
+    for body in ODD:
+        post(fuzz_client, path, body)
+
+
+@pytest.mark.parametrize("path", POSTS)
+def test_random_bytes_are_refused_in_the_surfaces_shape(path: str, fuzz_client: FlaskClient) -> None:
+    @bounded(15)
+    @given(st.binary(max_size=200), st.sampled_from(["", "gzip", "deflate", "zstd", "br", "gzip, gzip", "x"]))
+    def run(body: bytes, coding: str) -> None:
+        post(fuzz_client, path, body, **({"Content-Encoding": coding} if coding else {}))
+
+    run()
+
+
+@pytest.mark.parametrize("path", POSTS)
+def test_known_keys_with_any_values_meet_no_defect(path: str, fuzz_client: FlaskClient) -> None:
+    @bounded(40)
+    @given(BODIES)
+    @example({})
+    @example(dict.fromkeys(KEYS))
+    @example({key: [] for key in KEYS})
+    @example({key: {} for key in KEYS})
+    @example({key: [[[]]] for key in KEYS})
+    def run(body: dict[str, Any]) -> None:
+        body.setdefault("model", "fake-echo")
+        post(fuzz_client, path, json.dumps(body).encode())
+
+    run()
+
+
+@pytest.mark.parametrize("path", POSTS)
+def test_a_compressed_bomb_is_refused(path: str, fuzz_client: FlaskClient) -> None:
+    packed = zlib.compressobj(9, zlib.DEFLATED, 31)
+    bomb = packed.compress(b" " * (40 << 20)) + packed.flush()
+    post(fuzz_client, path, bomb, **{"Content-Encoding": "gzip"})
+
+
+@pytest.mark.parametrize("path", POSTS)
+def test_any_headers_and_queries_meet_no_defect(path: str, fuzz_client: FlaskClient) -> None:
+    texts = st.text(
+        st.characters(min_codepoint=32, max_codepoint=255, exclude_characters="\x7f"), max_size=30
+    )
+
+    @bounded(15)
+    @given(
+        st.dictionaries(
+            st.sampled_from(["prefer", "anthropic-beta", "anthropic-version", "x-goog-api-client", "accept"]),
+            texts,
+        ),
+        st.dictionaries(st.sampled_from(["alt", "key", "beta", "fields", "x"]), st.text(max_size=10)),
+    )
+    def run(headers: dict[str, str], query: dict[str, str]) -> None:
+        reply = fuzz_client.post(
+            concrete(path), json={"model": "fake-echo"}, headers=headers, query_string=query
+        )
+        check_reply(surface_of(path), reply)
+
+    run()

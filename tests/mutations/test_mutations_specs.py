@@ -1,0 +1,44 @@
+"""The committed specs: well formed, all families there, and every anchor in its file exactly once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.mutations.spec import Mutation, read_all
+
+ROOT = Path(__file__).parents[2]
+MUTATIONS = read_all(Path(__file__).parent / "specs")
+FAMILIES = {
+    "failover", "generate_content", "hint_served", "hint_told", "keys", "order", "outcomes", "reading", "retry",
+    "seals", "stop", "stored", "strict", "tags", "threading", "tool_choice", "wire_fields",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: mutation.title)
+def test_the_anchor_is_in_its_file_exactly_once(mutation: Mutation) -> None:
+    text = (ROOT / mutation.file).read_text()
+    assert mutation.apply(text) != text
+
+
+@pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: mutation.title)
+def test_the_mutated_file_is_python(mutation: Mutation) -> None:
+    compile(mutation.apply((ROOT / mutation.file).read_text()), mutation.file, "exec")
+
+
+@pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: mutation.title)
+def test_the_spec_says_what_to_expect_and_why(mutation: Mutation) -> None:
+    assert mutation.baseline > 0
+    assert mutation.red or mutation.survives
+    assert len(mutation.why) > 10
+    assert all(part.partition("::")[0] for part in mutation.tests)
+    assert {node.partition("::")[0] for node in mutation.red} <= {
+        part.partition("::")[0] for part in mutation.tests
+    }
+
+
+def test_every_family_is_there_with_several_mutations() -> None:
+    counts = {name: sum(mutation.family == name for mutation in MUTATIONS) for name in FAMILIES}
+    assert {mutation.family for mutation in MUTATIONS} == FAMILIES
+    assert {name: count for name, count in counts.items() if count < 2} == {}
