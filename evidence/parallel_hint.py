@@ -1,62 +1,103 @@
-"""The wish for one tool call at a time: absent, true, false, and false with the switch on.
+"""The wish for one tool call at a time: absent, true and false, switch off and on, on every surface that has it.
 
-For each case: the status, how many turns reached the upstream, what was forwarded, the header, and how far the
-counter moved. Run it with ``.venv/bin/python -m evidence.parallel_hint``.
+For each case: the status, how many turns reached the upstream, what was forwarded, how many calls came back, the
+header, how far the counter moved, and what the Responses object says is in force.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from evidence.probe import Bench, bench, heading, record
+from evidence.probe import Bench, Start, table
 
+TITLE = "The parallel_tool_calls hint: served and counted"
 ABSENT = object()
-CASES: list[tuple[str, object, dict[str, str]]] = [
-    ("absent", ABSENT, {}),
-    ("true", True, {}),
-    ("false", False, {}),
-    ("false, switch on", False, {"DEVIN_CONNECT_TOOL_CHOICE": "1"}),
+CASES: list[tuple[str, object, str]] = [
+    ("absent", ABSENT, "0"),
+    ("true", True, "0"),
+    ("false", False, "0"),
+    ("absent, switch on", ABSENT, "1"),
+    ("true, switch on", True, "1"),
+    ("false, switch on", False, "1"),
 ]
-TOOLS = [
-    {"type": "function", "function": {"name": name, "parameters": {"type": "object", "properties": {}}}}
-    for name in ("read", "write")
-]
+NAMES = ("read", "write")
+SCHEMA = {"type": "object", "properties": {}}
 
 
-def body(hint: object) -> dict[str, Any]:
-    """A chat request with two tools and the hint, if there is one."""
-    request: dict[str, Any] = {
+def chat(hint: object) -> tuple[str, dict[str, Any]]:
+    """Path and body on chat completions."""
+    body: dict[str, Any] = {
         "model": "fake-tools",
         "messages": [{"role": "system", "content": "s"}, {"role": "user", "content": "go"}],
-        "tools": TOOLS,
+        "tools": [{"type": "function", "function": {"name": name, "parameters": SCHEMA}} for name in NAMES],
     }
-    return request if hint is ABSENT else {**request, "parallel_tool_calls": hint}
+    return "/v1/chat/completions", body if hint is ABSENT else {**body, "parallel_tool_calls": hint}
 
 
-def observe(running: Bench, hint: object) -> str:
+def responses(hint: object) -> tuple[str, dict[str, Any]]:
+    """Path and body on responses."""
+    body: dict[str, Any] = {
+        "model": "fake-tools",
+        "instructions": "s",
+        "input": "go",
+        "tools": [{"type": "function", "name": name, "parameters": SCHEMA} for name in NAMES],
+    }
+    return "/v1/responses", body if hint is ABSENT else {**body, "parallel_tool_calls": hint}
+
+
+def messages(hint: object) -> tuple[str, dict[str, Any]]:
+    """Path and body on messages, where the hint is its opposite inside tool_choice."""
+    body: dict[str, Any] = {
+        "model": "fake-tools",
+        "max_tokens": 100,
+        "system": "s",
+        "messages": [{"role": "user", "content": "go"}],
+        "tools": [{"name": name, "input_schema": SCHEMA} for name in NAMES],
+    }
+    if hint is not ABSENT:
+        body["tool_choice"] = {"type": "auto", "disable_parallel_tool_use": hint is False}
+    return "/v1/messages", body
+
+
+def calls_of(reply: dict[str, Any]) -> int:
+    """How many tool calls a reply of any of the three holds."""
+    if "choices" in reply:
+        return len(reply["choices"][0]["message"].get("tool_calls", []))
+    items = reply["output"] if "output" in reply else reply["content"]
+    return sum(item["type"] in ("function_call", "tool_use") for item in items)
+
+
+def row(running: Bench, surface: str, name: str, path: str, body: dict[str, Any]) -> tuple[str, ...]:
     """One line of the table."""
     before = running.connect_metrics()["parallel_tool_calls_hint_ignored"]
     running.fake.clear()
-    reply = running.post("/v1/chat/completions", body(hint))
+    reply = running.post(path, body)
     captures = running.fake.captures()
     wire = captures[0]["message"].get("disable_parallel_tool_calls", "absent") if captures else "no turn"
-    delta = running.connect_metrics()["parallel_tool_calls_hint_ignored"] - before
-    calls = len(reply.json()["choices"][0]["message"].get("tool_calls", []))
+    moved = running.connect_metrics()["parallel_tool_calls_hint_ignored"] - before
+    answer = reply.json()
     return (
-        f"{reply.status_code:>6}  {len(captures):>5}  {wire!s:>6}  {calls:>5}  "
-        f"{reply.headers.get('x-candor-ignored', '-'):<22} {delta:>+5}"
+        surface,
+        name,
+        str(reply.status_code),
+        str(len(captures)),
+        str(wire),
+        str(calls_of(answer)),
+        reply.headers.get("x-candor-ignored", "-"),
+        f"{moved:+d}",
+        str(answer["parallel_tool_calls"]).lower() if surface == "responses" else "-",
     )
 
 
-def main() -> None:
-    """Observe all cases and keep the table."""
-    lines = heading("The parallel_tool_calls hint on chat completions")
-    lines.append(f"{'case':<18}{'status':>6}  turns  #11     calls  x-candor-ignored      counter")
-    for name, hint, switches in CASES:
-        with bench(**switches) as running:
-            lines.append(f"{name:<18}{observe(running, hint)}")
-    record("parallel_hint", lines)
-
-
-if __name__ == "__main__":
-    main()
+def observe(start: Start) -> list[str]:
+    """Observe all cases on all three surfaces."""
+    rows: list[tuple[str, ...]] = [
+        ("surface", "case", "status", "turns", "#11", "calls", "x-candor-ignored", "counter", "echo")
+    ]
+    for switch in ("0", "1"):
+        with start(DEVIN_CONNECT_TOOL_CHOICE=switch) as running:
+            for surface in (chat, responses, messages):
+                for name, hint, needed in CASES:
+                    if needed == switch:
+                        rows.append(row(running, surface.__name__, name, *surface(hint)))
+    return table(rows)
