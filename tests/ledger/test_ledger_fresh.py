@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from app.ledger import Context, Disposition, Ledger, Outcome, Parameter, judge
+from app.ledger.findings import HEADER_BYTES, render_paths
 from app.ledger.ledger import UNKNOWN_REASON, Note
 from app.turn.faults import TurnFault
 from app.turn.features import Feature
@@ -224,4 +225,40 @@ def test_notes_at_places_that_are_not_there_keep_their_order_behind_what_is() ->
         "b[0].x.y",
         "b[0].z[0]",
         "a",
+    ]
+
+
+def test_a_header_is_full_to_its_last_byte_and_no_further() -> None:
+    fits, too_long = "f" * (HEADER_BYTES - 4), "f" * (HEADER_BYTES - 3)
+    assert render_paths([fits, "g" * 10]) == f"{fits}, +1"
+    assert render_paths([too_long, "g" * 10]) == "+2"
+
+
+def test_an_object_of_the_default_kind_is_seen_where_that_kind_speaks() -> None:
+    ledger = Ledger("test", [row("t[].type=a", IGNORED)], tags={"t[]": ("type", "a")})
+    assert [(seen.path, seen.value) for seen in ledger.walk({"t": [{}]})] == [("t[0].type", "a")]
+
+
+def test_an_object_in_the_place_of_a_list_is_left_to_the_decoder() -> None:
+    assert make().walk({"tools": {"type": "no such kind"}}) == []
+
+
+def test_a_place_deep_down_may_hold_what_another_holds_without_further_spellings() -> None:
+    ledger = Ledger(
+        "test",
+        [row("a[].type=x"), row("a[].k", IGNORED), row("o"), row("o.b")],
+        tags={"a[]": ("type", None)},
+        same={"o.b.a[]": "a[]"},
+    )
+    assert [seen.path for seen in ledger.walk({"o": {"b": {"a": [{"type": "x", "k": 1}]}}})] == ["o.b.a[0].k"]
+
+
+def test_kinds_may_be_written_down_in_any_order() -> None:
+    ledger = Ledger(
+        "test",
+        [row("a[].b[].t=x"), row("a[].b[].v", IGNORED), row("a[].k=y")],
+        tags={"a[]": ("k", None), "a[].b[]": ("t", None)},
+    )
+    assert [seen.path for seen in ledger.walk({"a": [{"k": "y", "b": [{"t": "x", "v": 1}]}]})] == [
+        "a[0].b[0].v"
     ]

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import tomllib
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +24,7 @@ from tests.mutations.scratch import LEFT_OUT
 from tests.support.servers import ROOT
 
 RECORD = ROOT / "evidence" / "mutation-score.txt"
+REASONS = Path(__file__).with_name("survivors.toml")
 KILLED = {"killed", "timeout", "suspicious", "segfault", "caught by type check"}
 _LINE = re.compile(r"^\s+(?P<name>\S+): (?P<outcome>.+)$")
 
@@ -90,19 +92,33 @@ def outcomes(folder: Path) -> dict[str, str]:
     return {match["name"]: match["outcome"] for line in listed if (match := _LINE.match(line))}
 
 
-def report(name: str, found: dict[str, str], seconds: float) -> list[str]:
+def changed_line(folder: Path, mutant: str) -> str:
+    """The line that a mutant has in place of the original's."""
+    added = [
+        line[1:].strip() for line in mutmut(folder, "show", mutant).splitlines() if line.startswith("+ ")
+    ]
+    return added[0] if added else ""
+
+
+def reasons() -> dict[str, str]:
+    """Changed line -> why it survives, as somebody who looked at it wrote down."""
+    written = tomllib.loads(REASONS.read_text())["survivor"]
+    return {line: each["why"] for each in written for line in each["lines"]}
+
+
+def report(name: str, found: dict[str, str], seconds: float, folder: Path) -> list[str]:
     """The lines of the record for one shard."""
+    known = reasons()
     counts = Counter(found.values())
     looked_at = sum(count for outcome, count in counts.items() if outcome != "not checked")
     killed = sum(counts[outcome] for outcome in KILLED)
     score = f"{100 * killed / looked_at:.1f} %" if looked_at else "no score"
     kinds = ", ".join(f"{count} {outcome}" for outcome, count in sorted(counts.items()))
     lines = [f"{name}: {killed} of {looked_at} killed, {score} ({kinds}) in {seconds / 60:.0f} min"]
-    lines += [
-        f"  {outcome}: {mutant}"
-        for mutant, outcome in sorted(found.items())
-        if outcome not in KILLED and outcome != "not checked"
-    ]
+    for mutant, outcome in sorted(found.items()):
+        if outcome not in KILLED and outcome != "not checked":
+            line = changed_line(folder, mutant)
+            lines += [f"  {outcome}: {mutant}", f"    {line}", f"    {known.get(line, 'NOT YET LOOKED AT')}"]
     return lines
 
 
@@ -139,7 +155,7 @@ def main() -> None:
             found = outcomes(folder)
             if set(found.values()) <= {"not checked"}:
                 sys.exit(f"{name}: mutmut looked at nothing\n{said[-3000:]}")
-            lines = report(name, found, time.monotonic() - started)
+            lines = report(name, found, time.monotonic() - started, folder)
             print("\n".join(lines), flush=True)
             keep({name: lines})
 
