@@ -33,7 +33,7 @@ def put(store: SqliteStore, key: str = "a", value: bytes = b"x") -> None:
 
 def test_the_default_file_is_in_the_state_folder() -> None:
     assert sqlite_path(load({"CANDOR_STATE_DIR": "/srv/candor"})) == Path("/srv/candor/candor.sqlite3")
-    assert sqlite_path(load({"CANDOR_STORE": "sqlite:/tmp/x.db"})) == Path("/tmp/x.db")
+    assert sqlite_path(load({"CANDOR_STORE": "sqlite:/data/x.db"})) == Path("/data/x.db")
 
 
 def test_the_file_is_for_its_owner_only_and_in_wal_mode(path: Path) -> None:
