@@ -427,6 +427,7 @@ class Settings:
         "Bearer {token}",
         "Template of the authorization header; `{token}` stands for the token.",
         _text,
+        secret=True,
     )
     connect_client_name: str = _switch(
         "DEVIN_CONNECT_CLIENT_NAME", "candor", "The name by which Candor tells the upstream who it is.", _text

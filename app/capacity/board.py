@@ -64,6 +64,11 @@ class Board:
                 self._reading.release()
         return view
 
+    def current(self) -> View:
+        """The tokens and their conditions as the store has them now, whatever another worker just changed."""
+        with self._reading:
+            return self._read()
+
     def _read(self) -> View:
         writes, at = self._writes, self._now()
         tokens = self._source.current()

@@ -262,7 +262,7 @@ class TokenPool:
 
     def report(self) -> dict[str, Any]:
         """See Capacity."""
-        view, now = self._board.view(), self._now()
+        view, now = self._board.current(), self._now()
         served = self._metrics.by_label("token_turns_total", "token")
         running = self._metrics.by_label("candor_token_turns_running", "token")
         tokens = []
@@ -273,11 +273,13 @@ class TokenPool:
                 row["slots_taken"] = self._store.taken(_limit_slots(token))
             row["served"] = int(served.get(token.name, 0))
             tokens.append(row)
-        return {"tokens": tokens, "gates": self.gates(), "store": {"shared": self._store.shared}}
+        return {"tokens": tokens, "gates": self._gates(view), "store": {"shared": self._store.shared}}
 
     def gates(self) -> dict[str, Any]:
         """See Capacity."""
-        view = self._board.view()
+        return self._gates(self._board.current())
+
+    def _gates(self, view: View) -> dict[str, Any]:
         return gates_report(
             view.conditions.values(), self._now(), self._policy.gates, self._policy.free_models
         )

@@ -2,7 +2,7 @@
 
 from app.ledger.findings import Context, Finding, Findings, judge, render_paths
 from app.ledger.ledger import Ledger, Note, Observation
-from app.ledger.parameter import Disposition, Outcome, Parameter, judged_above
+from app.ledger.parameter import Disposition, Outcome, Parameter
 
 __all__ = [
     "Context",
@@ -15,6 +15,5 @@ __all__ = [
     "Outcome",
     "Parameter",
     "judge",
-    "judged_above",
     "render_paths",
 ]

@@ -97,8 +97,3 @@ class Parameter:
         if self.feature is None or self.feature in context.features:
             return (Outcome(self.disposition, exact=self.exact, feature=self.feature, code=self.code),)
         return (Outcome(self.without, exact=self.exact, feature=self.feature, code=self.code),)
-
-
-def judged_above(value: Any, context: Context, path: str) -> Sequence[Outcome]:
-    """Rule of a row whose value is judged with the object that holds it: it has no outcome of its own."""
-    return ()

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from app.ledger import Context, Disposition, Findings, Ledger, Note, Outcome, Parameter, judge, judged_above
+from app.ledger import Context, Disposition, Findings, Ledger, Note, Outcome, Parameter, judge
 from app.turn.faults import FaultKind, TurnFault
 from app.turn.features import Feature
 from app.turn.tool_choice import ToolPlan
@@ -46,7 +46,7 @@ LEDGER = Ledger(
         ),
         Parameter("format", FORWARDED, "shape", rule=by_value),
         Parameter("tools", FORWARDED, "tools", rule=at_choice),
-        Parameter("choice", FORWARDED, "choice", rule=judged_above),
+        Parameter("choice", FORWARDED, "choice", silent=True),
         Parameter("messages", FORWARDED, "history"),
         Parameter("messages[].name", IGNORED, "names are not carried"),
         Parameter("messages[].role", FORWARDED, "role"),

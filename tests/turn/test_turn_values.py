@@ -122,12 +122,15 @@ def test_history_that_does_not_pair_names_the_message(
 
 @pytest.mark.parametrize("schema", [None, {}, {"type": "object"}])
 def test_a_schema_that_says_nothing_is_completed(schema: object) -> None:
-    assert complete_schema(schema) == '{"type":"object","properties":{}}'
+    assert complete_schema(schema, "parameters") == '{"type":"object","properties":{}}'
 
 
 def test_any_other_schema_passes_as_it_is() -> None:
     schema = {"type": "object", "$defs": {"N": {"$ref": "#/$defs/N"}}, "x": 1.0}
-    assert complete_schema(schema) == '{"type":"object","$defs":{"N":{"$ref":"#/$defs/N"}},"x":1.0}'
+    assert (
+        complete_schema(schema, "parameters")
+        == '{"type":"object","$defs":{"N":{"$ref":"#/$defs/N"}},"x":1.0}'
+    )
 
 
 def test_the_estimate_of_the_input_grows_with_system_text_and_tools() -> None:

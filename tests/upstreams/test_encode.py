@@ -244,7 +244,7 @@ def test_tools_carry_their_schema_as_text_and_strict_only_when_it_was_said():
 
 @pytest.mark.parametrize("schema", [None, {}, {"type": "object"}])
 def test_a_tool_without_parameters_is_callable_with_an_empty_object(schema):
-    wire = encoded(turn(tools=[Tool("f", "", complete_schema(schema))]))
+    wire = encoded(turn(tools=[Tool("f", "", complete_schema(schema, "parameters"))]))
     assert wire["tools"][0]["parameters"] == '{"type":"object","properties":{}}'
 
 

@@ -298,7 +298,8 @@ def test_what_claude_code_sends_is_served(any_model, fake, fixture, messages, ig
 
 def test_claude_codes_tool_loop_reaches_the_upstream_whole(any_model, fake):
     fake.queue([s.text("ok"), s.finish()])
-    body, _ = replay(any_model, "claude-image-turn2")
+    body, reply = replay(any_model, "claude-image-turn2")
+    assert reply.data.endswith(b'data: {"type":"message_stop"}\n\n')
     sent = fake.captures()[-1]["message"]["messages"]
     assert [m["source"] for m in sent] == [1, 1, 2, 2, 4]
     call = body["messages"][2]["content"][2]

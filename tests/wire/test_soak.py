@@ -20,6 +20,9 @@ from tests.support.servers import Gunicorn
 CONNECTIONS = 16
 REQUESTS = 2000
 WARM_UP = 400
+IDLE_CONNECTIONS = CONNECTIONS
+"""To the upstream, kept for the next turns: between none and one for each turn that ran at once. Each kind of
+request comes ten times as often, so that a socket lost by any of them shows."""
 KINDS = ("stream", "whole", "stream", "whole", "slow", "refused", "failing", "cut", "aborted", "abandoned")
 
 SCENARIOS: dict[str, list[dict[str, Any]]] = {
@@ -148,6 +151,7 @@ def test_a_soak_leaves_no_thread_socket_or_file_and_memory_flat(
     assert sum(soak.seen.values()) == REQUESTS
     assert b"candor_turns_running 0.0" in page
     for kind in before | after:
-        assert after[kind] <= before[kind] + 3, (kind, before, after)
+        spare = IDLE_CONNECTIONS if kind == "socket" else 3
+        assert after[kind] <= before[kind] + spare, (kind, before, after)
     assert memory_after - memory_before < 6_000_000
     fake.clear()

@@ -10,8 +10,6 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import orjson
-
 from app.surfaces.generate_content.spelling import snake
 from app.turn.faults import invalid
 from app.turn.schema import complete_schema
@@ -44,9 +42,9 @@ def tool_parameters(schema: Any, path: str, *, openapi: bool) -> str:
     """
     if openapi:
         schema = json_schema(schema, path, openapi=True)
-    text = _text(schema, path)
+    text = complete_schema(schema, path)
     if not openapi and _UPPER_CASE_TYPE.search(text) is not None:
-        text = _text(json_schema(schema, path, openapi=False), path)
+        text = complete_schema(json_schema(schema, path, openapi=False), path)
     return text
 
 
@@ -58,22 +56,11 @@ def json_schema(schema: Any, path: str, *, openapi: bool) -> Any:
     return _convert(schema, openapi, path, DEEPEST)
 
 
-def _text(schema: Any, path: str) -> str:
-    try:
-        return complete_schema(schema)
-    except orjson.JSONEncodeError:
-        raise _too_deep(path) from None
-
-
-def _too_deep(path: str) -> Exception:
-    return invalid("the schema is nested too deeply", path)
-
-
 def _convert(schema: Any, openapi: bool, path: str, depth: int) -> Any:
     if not isinstance(schema, dict):
         return schema
     if not depth:
-        raise _too_deep(path)
+        raise invalid("is nested too deeply", path)
     keywords: dict[str, Any] = schema
     converted: dict[str, Any] = {}
     for key, value in keywords.items():

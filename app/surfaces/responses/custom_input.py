@@ -17,6 +17,7 @@ _BARE_HEAD = '{"input":"'
 _BLANK = re.compile(r"[ \t\n\r]+")
 _STRING = re.compile(r'[^"\\]*(?:\\(?:u[0-9a-fA-F]{4}|[^u])[^"\\]*)*', re.DOTALL)
 _UNICODE_ESCAPE = 6  # characters of \uXXXX
+_LONGEST_HEAD = 200  # characters; what is blank for longer waits for the end, as other shapes do
 
 
 class CustomInput:
@@ -26,11 +27,12 @@ class CustomInput:
     of them. An escape that is split over fragments, a surrogate pair too, waits for its rest.
     """
 
-    __slots__ = ("_held", "_pieces", "_state")
+    __slots__ = ("_held", "_pieces", "_state", "_waiting")
 
     def __init__(self) -> None:
         self._state: Literal["head", "inside", "after", "other"] = "head"
         self._held = ""
+        self._waiting: list[str] = []
         self._pieces: list[str] = []
 
     @property
@@ -42,6 +44,9 @@ class CustomInput:
         """One fragment in, the text that it adds out; may be empty."""
         if self._state == "after":
             return ""
+        if self._state == "other":
+            self._waiting.append(fragment)
+            return ""
         self._held += fragment
         if self._state == "head":
             self._find_head()
@@ -52,7 +57,7 @@ class CustomInput:
     def finish(self) -> str:
         """The arguments are over: the text that was still kept back."""
         if self._state in ("head", "other") and self._held:
-            return self._tell(freeform.unwrap(self._held))
+            return self._tell(freeform.unwrap(self._held + "".join(self._waiting)))
         return ""
 
     def _tell(self, text: str) -> str:
@@ -65,22 +70,25 @@ class CustomInput:
         if head is not None:
             self._held = self._held[head.end() :]
             self._state = "inside"
-        elif not _BARE_HEAD.startswith(_BLANK.sub("", self._held)):
+        elif len(self._held) > _LONGEST_HEAD or not _BARE_HEAD.startswith(_BLANK.sub("", self._held)):
             self._state = "other"
 
     def _take(self) -> str:
         """Take the whole characters from what is held, up to the closing quote."""
-        piece, rest = "", self._held
+        held, at, parts = self._held, 0, []
         while True:
-            found = _STRING.match(rest)
+            found = _STRING.match(held, at)
             assert found is not None
-            piece, rest = piece + rest[: found.end()], rest[found.end() :]
-            if rest.startswith('"'):
+            parts.append(held[at : found.end()])
+            at = found.end()
+            if held.startswith('"', at):
                 self._state = "after"
-                rest = ""
-            if len(rest) < _UNICODE_ESCAPE:
+                at = len(held)
+            if len(held) - at < _UNICODE_ESCAPE:
                 break
-            piece, rest = piece + "\\" + rest[:2], rest[2:]  # \u without four digits is no escape
+            parts.append("\\" + held[at : at + 2])  # \u without four digits is no escape
+            at += 2
+        piece, rest = "".join(parts), held[at:]
         text = _decode(piece)
         if self._state == "inside" and text and "\ud800" <= text[-1] <= "\udbff":
             text, rest = text[:-1], piece[-_UNICODE_ESCAPE:] + rest

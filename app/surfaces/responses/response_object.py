@@ -6,6 +6,7 @@ had been honoured.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, assert_never
 
@@ -51,7 +52,7 @@ class ResponseObject:
     """Renders one response in its states. What does not change is serialised once."""
 
     def __init__(self, facts: ReplyFacts, response_id: str) -> None:
-        self._head = orjson.dumps({"id": response_id, "object": "response", **_echo(facts)})[:-1]
+        self._head = _json({"id": response_id, "object": "response", **_echo(facts)})[:-1]
 
     def render(
         self,
@@ -74,6 +75,14 @@ class ResponseObject:
             "usage": usage_object(usage),
         }
         return b'%b,%b,"output":[%b]}' % (self._head, orjson.dumps(tail)[1:-1], b",".join(output))
+
+
+def _json(value: Any) -> bytes:
+    """Compact JSON. An echo holds what the caller sent a few levels deeper than the ``orjson`` that read it allows."""
+    try:
+        return orjson.dumps(value)
+    except orjson.JSONEncodeError:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def _echo(facts: ReplyFacts) -> dict[str, Any]:

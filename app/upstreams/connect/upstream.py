@@ -41,6 +41,10 @@ SWITCHES = {
 """The settings that add a feature which is off by default."""
 
 
+LONGEST_SCHEME = 10
+"""Characters. ``Bearer``, ``Basic``, ``Signature``: names, which may be quoted back."""
+
+
 class ConnectUpstream:
     """See Upstream. ``clock`` gives seconds for deadlines.
 
@@ -61,7 +65,7 @@ class ConnectUpstream:
         self._reading = Reading(
             settings.connect_stop_reason_map, settings.connect_credit_cost, settings.connect_quota
         )
-        self._user_jwt = user_jwt
+        self._secrets = (user_jwt, *_secrets_of(settings.connect_authorization))
         self._encoder = RequestEncoder(
             self.features,
             coordinates(settings),
@@ -82,7 +86,7 @@ class ConnectUpstream:
         return ConnectStream(
             exchange,
             ResponseDecoder(turn, self._reading),
-            ErrorReader((lease.secret, self._user_jwt)),
+            ErrorReader((lease.secret, *self._secrets)),
             self._timeouts,
             started,
             self._clock,
@@ -91,6 +95,11 @@ class ConnectUpstream:
     def close(self) -> None:
         """Close idle connections."""
         self._transport.close()
+
+
+def _secrets_of(template: str) -> list[str]:
+    """The words of an authorization template that are too long to be a scheme."""
+    return [word for word in template.replace("{token}", " ").split() if len(word) > LONGEST_SCHEME]
 
 
 def _features(settings: Settings) -> frozenset[Feature]:

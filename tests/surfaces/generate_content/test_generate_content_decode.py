@@ -823,7 +823,7 @@ def test_generate_content_refuses_schemas_nested_too_deeply(fault_of: FaultOf, k
         schema = {"type": "ARRAY", "items": schema}
     assert fault_of(declare(**{key: schema})) == (
         f"tools[0].functionDeclarations[0].{key}",
-        "the schema is nested too deeply",
+        "is nested too deeply",
     )
 
 

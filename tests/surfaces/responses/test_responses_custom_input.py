@@ -77,3 +77,18 @@ def test_responses_custom_input_hands_other_shapes_on_as_unwrap_does(arguments: 
 
 def test_responses_custom_input_cut_in_its_midst_is_what_came() -> None:
     assert "".join(told(['{"input":"abc\\u00'])) == "abc"
+
+
+@pytest.mark.timeout(5)
+@pytest.mark.parametrize(
+    "fragments",
+    [
+        ['{"input":"' + "\\uZ" * 400_000 + '"}'],
+        ["x"] * 400_000,
+        [" "] * 400_000,
+        ['{"input":"', *["a"] * 400_000, '"}'],
+    ],
+    ids=["broken escapes", "another shape", "blanks", "letters"],
+)
+def test_responses_custom_input_takes_time_in_proportion(fragments: list[str]) -> None:
+    assert len("".join(told(fragments))) > 399_999
