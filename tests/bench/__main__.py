@@ -152,4 +152,4 @@ def print_conditions(repeats: int) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

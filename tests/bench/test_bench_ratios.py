@@ -65,7 +65,8 @@ def test_180_more_events_in_a_burst_cost_less_than_one_turn(costs: dict[str, Fig
 def test_an_agents_history_is_decoded_in_about_the_time_that_json_takes_to_read_it() -> None:
     """Measured: 0.9 of the standard library's ``json.loads`` for the decoding, 0.5 for the ledger's walk."""
     raw = request_body(CASES["history"])
-    measure = least_ms(lambda: json.loads(raw), 60)
-    costs = decode_cost_ms()
+    measured = [(least_ms(lambda: json.loads(raw), 20), decode_cost_ms(repeats=20)) for _ in range(8)]
+    measure = min(each for each, _ in measured)
+    costs = {step: min(costs[step] for _, costs in measured) for step in measured[0][1]}
     assert costs["decode"] < 1.9 * measure, costs
     assert costs["ledger walk"] < 1.0 * measure, costs

@@ -12,7 +12,7 @@ from tests.support.responses import body, call, custom, function, namespace, use
 _KIND = re.compile(r"\[type=([^\]]*)\]")
 SYSTEM = {"instructions": "S"}
 OTHER = function("other")
-OUTPUT_OF = {
+OUTPUT_OF: dict[str, dict[str, Any]] = {
     "function_call": {"type": "function_call_output", "output": "1"},
     "custom_tool_call": {"type": "custom_tool_call_output", "output": "1"},
     "local_shell_call": {"type": "local_shell_call_output", "output": "1"},

@@ -24,7 +24,6 @@ ROOT = Path(__file__).resolve().parents[2]
 def in_thread(app: Flask) -> Iterator[str]:
     """Serve ``app`` by threads of this process; yields its URL."""
     server = make_server("127.0.0.1", 0, app, threaded=True)
-    server.daemon_threads = True
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()
     try:

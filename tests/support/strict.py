@@ -6,6 +6,8 @@ import enum
 import functools
 import json
 import typing
+from collections.abc import Iterator
+from typing import Any
 
 from pydantic import BaseModel, TypeAdapter
 
@@ -32,7 +34,7 @@ ALLOWED_EXTRA = {
 }
 
 
-def nodes(value):
+def nodes(value: Any) -> Iterator[BaseModel | enum.Enum]:
     """Every pydantic object and enum member inside ``value``."""
     if isinstance(value, (BaseModel, enum.Enum)):
         yield value
@@ -49,11 +51,11 @@ def nodes(value):
         yield from nodes(child)
 
 
-def key_of(cls) -> str:
+def key_of(cls: type) -> str:
     return f"{cls.__module__.rsplit('.', 1)[-1]}.{cls.__name__}"
 
 
-def strip_extra(cls, data):
+def strip_extra(cls: type[BaseModel], data: dict[str, Any]) -> dict[str, Any]:
     """``data`` without the extensions allowed for ``cls`` and for the plain objects and lists of objects inside it."""
     data = {k: v for k, v in data.items() if k not in ALLOWED_EXTRA.get(key_of(cls), ())}
     for name, field in cls.model_fields.items():
@@ -70,11 +72,13 @@ def strip_extra(cls, data):
     return data
 
 
-def check(cls, text: str) -> BaseModel:
+def check(cls: type[BaseModel], text: str) -> BaseModel:
     """Parse ``text`` as ``cls``: no coercion, no unknown key, no missing nullable key, no snake_case for Gemini."""
     cls.model_rebuild()
     text = json.dumps(strip_extra(cls, json.loads(text)))
-    value = TypeAdapter(cls).validate_json(text, strict=True, extra="forbid", by_alias=True, by_name=False)
+    value: BaseModel = TypeAdapter(cls).validate_json(
+        text, strict=True, extra="forbid", by_alias=True, by_name=False
+    )
     for node in nodes(value):
         if isinstance(node, enum.Enum):  # google-genai invents a member for an unknown string, with a warning
             if node.name not in type(node).__members__:
@@ -85,13 +89,13 @@ def check(cls, text: str) -> BaseModel:
 
 
 @functools.cache
-def by_tag(union) -> dict:
+def by_tag(union: Any) -> dict[str, type[BaseModel]]:
     """{type tag: class} of an SDK event union, so that an error names one class and not fifty."""
     if isinstance(union, type) and issubclass(union, BaseModel):
         return dict.fromkeys(typing.get_args(union.model_fields["type"].annotation), union)
     return {tag: cls for arg in typing.get_args(union) for tag, cls in by_tag(arg).items()}
 
 
-def check_event(union, text: str) -> BaseModel:
+def check_event(union: Any, text: str) -> BaseModel:
     """One stream event; its class is chosen by ``type`` first, so an unknown type is a KeyError."""
     return check(by_tag(union)[json.loads(text)["type"]], text)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from app.ledger import Parameter
 from tests.support import chat_rows, responses_rows
 from tests.truth import documents_generate_content, documents_messages
@@ -28,7 +30,7 @@ def samples_of(row: Parameter) -> tuple[object, ...]:
 
 def _after_a_kept_one(row: Parameter, sample: object) -> Case:
     if row.path == "previous_response_id":
-        body = {"model": "fake-echo", "input": "hi", row.path: "as it will be named"}
+        body: dict[str, Any] = {"model": "fake-echo", "input": "hi", row.path: "as it will be named"}
         return Case(body, row.path, sample, first=_EARLIER)
     reference = {"type": "item_reference", "id": "as it will be named"}
     body = {"model": "fake-echo", "input": [{"role": "user", "content": "hi"}, reference]}

@@ -69,7 +69,7 @@ _SEARCH_RESULT = {
     "content": [TEXT],
     "citations": {"enabled": False},
 }
-_SOURCES = [
+_SOURCES: list[dict[str, Any]] = [
     {"type": "text", "media_type": "text/plain", "data": "marked"},
     {"type": "content", "content": [TEXT]},
     {"type": "content", "content": [{"type": "image", "source": PNG}]},
