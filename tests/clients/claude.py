@@ -19,6 +19,7 @@ class Claude:
     package: Package = CLAUDE
     model: str = "fake-agent"
     environment: Mapping[str, str] = field(default_factory=dict)
+    fallback_model: str = ""
     shell: str = "Bash"
 
     @property
@@ -38,6 +39,8 @@ class Claude:
         """``claude -p``, which goes on with the folder's last session when there is one to resume."""
         command = [str(self.package.path), "-p", prompt, "--output-format", "json", "--model", self.model]
         command.append("--dangerously-skip-permissions")
+        if self.fallback_model:
+            command += ["--fallback-model", self.fallback_model]
         if schema is not None:
             command += ["--json-schema", json.dumps(schema)]
         if resume:

@@ -181,6 +181,15 @@ def test_a_drought_leaves_the_free_model(fresh_world: NewWorld, client: Client) 
     assert "HELLO" in world.succeed(client, "Say HELLO").text
 
 
+def test_a_drought_moves_claude_code_to_its_fallback_model(fresh_world: NewWorld) -> None:
+    world = fresh_world(CANDOR_RETRY_AFTER_CAP_S="1", DEVIN_CONNECT_QUOTA="1")
+    spend(world, s.quota(100), s.text("hi"), s.finish(), s.end())
+    answer = world.succeed(Claude(fallback_model="free-agent"), "Say HELLO")
+    assert "HELLO" in answer.text
+    assert world.statuses == [529, 529, 529, 200]
+    assert world.recorder.turns[-1].json["model"] == "free-agent"
+
+
 @pytest.mark.parametrize("name", CLIENTS)
 def test_a_stream_that_is_cut_once(fresh_world: NewWorld, name: str) -> None:
     world = fresh_world()

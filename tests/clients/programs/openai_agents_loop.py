@@ -41,6 +41,6 @@ async def main() -> dict[str, object]:
 
 try:
     said = asyncio.run(main())
-except openai.APIStatusError as error:
-    said = {"error": type(error).__name__, "message": str(error), "code": error.code}
+except (openai.APIError, agents.exceptions.AgentsException) as error:
+    said = {"error": type(error).__name__, "message": str(error), "code": getattr(error, "code", None)}
 print(json.dumps(said))

@@ -40,6 +40,7 @@ async function responses() {
       scenario === "stream"
         ? await client.responses.stream(request).finalResponse()
         : await client.responses.create(request);
+    if (response.status === "failed") throw Object.assign(new Error(response.error.message), response.error);
     const made = response.output.filter((item) => item.type === "function_call");
     if (!made.length) return response.output_text;
     input.push(...response.output);

@@ -36,8 +36,12 @@ const request = {
 
 try {
   let text = "";
-  if (scenario === "stream") for await (const piece of streamText(request).textStream) text += piece;
+  let failure;
+  const onError = ({ error }) => (failure = error);
+  if (scenario === "stream")
+    for await (const piece of streamText({ ...request, onError }).textStream) text += piece;
   else text = (await generateText(request)).text;
+  if (failure) throw failure;
   console.log(JSON.stringify({ text, calls }));
 } catch (error) {
   console.log(JSON.stringify({ error: error.name, message: error.message, code: error.statusCode }));
