@@ -5,20 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 import orjson
-import pytest
 
-from app.ledger import Context, Findings, judge
+from app.ledger import Findings
 from app.seals import Seals
 from app.surfaces import chat_completions
 from app.surfaces.chat_completions.encode import reply_body
 from app.surfaces.chat_completions.encode_stream import ChunkEncoder
-from app.surfaces.surface import Decoded, ReplyFacts, RequestFacts, SurfaceTools
+from app.surfaces.surface import ReplyFacts, SurfaceTools
 from app.turn.events import Event
-from app.turn.faults import TurnFault
 from app.turn.features import Feature
 from app.turn.fold import Fold
-from app.turn.tool_choice import plan
 from app.upstreams.connect.upstream import CONFIRMED
+from tests.support.judging import Judging
 
 SURFACE = chat_completions.create(SurfaceTools(Seals(b"key")))
 EVERYTHING = frozenset(Feature)
@@ -55,49 +53,10 @@ def assistant(*calls: dict[str, Any], **more: Any) -> dict[str, Any]:
     return {"role": "assistant", "content": None, "tool_calls": list(calls), **more}
 
 
-def decode(request: dict[str, Any]) -> Decoded:
-    """What the pipeline does with a body: the ledger walks it, then the surface decodes it."""
-    SURFACE.ledger.walk(request)
-    return SURFACE.decode(request, RequestFacts({}))
-
-
-def refused(request: dict[str, Any]) -> tuple[str | None, str | None]:
-    """(param, code) of the 400 that decoding ``request`` ends in."""
-    with pytest.raises(TurnFault) as caught:
-        decode(request)
-    reply = SURFACE.fault_reply(caught.value, "req_1")
-    assert reply.status == 400
-    error = orjson.loads(reply.body)["error"]
-    assert error["type"] == "invalid_request_error"
-    return error["param"], error["code"]
-
-
-def findings(
-    request: dict[str, Any],
-    features: frozenset[Feature] = NOTHING,
-    *,
-    strict: bool = False,
-    switch: str | None = None,
-) -> Findings:
-    """The ledger's findings for ``request`` on an upstream with ``features``."""
-    observations = SURFACE.ledger.walk(request)
-    decoded = SURFACE.decode(request, RequestFacts({}))
-    turn = decoded.turn
-    context = Context(
-        turn,
-        features,
-        lambda feature: switch,
-        plan(turn.tool_choice, turn.tools, carries_choice=Feature.TOOL_CHOICE in features),
-    )
-    return judge(
-        SURFACE.ledger,
-        observations,
-        decoded.notes,
-        request,
-        context,
-        strict=strict,
-        strict_rows=frozenset(),
-    )
+_JUDGING = Judging(SURFACE, NOTHING)
+decode = _JUDGING.decode
+refused = _JUDGING.refused
+findings = _JUDGING.findings
 
 
 def headers(request: dict[str, Any], features: frozenset[Feature] = NOTHING) -> dict[str, str]:

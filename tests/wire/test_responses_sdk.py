@@ -29,22 +29,13 @@ from fake_upstream.scenarios import (
     usage,
 )
 from tests.support import strict
+from tests.support.openai_sdk import TWO_CALLS, captured, sdk
 
 PIXEL = "iVBORw0KGgo="
 X = {"type": "object", "properties": {"x": {"type": "string"}}, "required": ["x"]}
 TOOLS: list[Any] = [
     {"type": "function", "name": "f", "description": "F", "parameters": X, "strict": True},
     {"type": "function", "name": "g", "parameters": None, "strict": None},
-]
-TWO_CALLS = [
-    tool_call(0, "call_a", "f"),
-    tool_call(1, "call_b", "g"),
-    tool_args(0, '{"x":'),
-    tool_args(1, '{"y":'),
-    tool_args(0, '"1"}'),
-    tool_args(1, '"2"}'),
-    usage(fresh=10, completion=9),
-    finish(),
 ]
 CALLED = [("call_a", "f", '{"x":"1"}'), ("call_b", "g", '{"y":"2"}')]
 
@@ -58,17 +49,6 @@ def url(serve: Callable[..., str]) -> str:
 def client(url: str) -> Iterator[OpenAI]:
     with sdk(url) as made:
         yield made
-
-
-def sdk(url: str) -> OpenAI:
-    return OpenAI(base_url=f"{url}/v1", api_key="k", max_retries=0, _strict_response_validation=True)
-
-
-def captured(fake: FakeUpstream, count: int = 1) -> list[Any]:
-    """The messages of all captures, each of which the fake upstream understood to the last byte."""
-    captures = fake.captures()
-    assert [capture["unknown_fields"] for capture in captures] == [[]] * count
-    return [capture["message"] for capture in captures]
 
 
 def post(url: str, *, headers: dict[str, str] | None = None, **body: Any) -> requests.Response:
