@@ -44,11 +44,19 @@ def test_an_ordinary_response_is_read_through_its_raw():
 
 
 @responses.activate
-def test_a_secret_inside_the_authorization_template_is_not_told():
+@pytest.mark.parametrize(
+    "template",
+    [
+        "Keyed s3cr3t-tenant-7 {token}",
+        "Keyed s3cr3t-tenant-7:{token}",
+        'Keyed tenant="s3cr3t-tenant-7", key={token}',
+    ],
+)
+def test_a_secret_inside_the_authorization_template_is_not_told(template):
     responses.post(
         URL, json={"code": "internal", "message": "Keyed s3cr3t-tenant-7 and dev-token failed"}, status=500
     )
-    up = ConnectUpstream(settings(BASE, connect_authorization="Keyed s3cr3t-tenant-7 {token}"))
+    up = ConnectUpstream(settings(BASE, connect_authorization=template))
     with pytest.raises(TurnFault) as caught:
         run(up)
     assert caught.value.problem == "the upstream answered with an error: Keyed *** and *** failed"

@@ -129,7 +129,7 @@ class ErrorReader:
     def redact(self, text: str) -> str:
         """The first line of ``text`` without secrets and addresses, at most LONGEST_QUOTE characters."""
         text = text.strip().partition("\n")[0].strip()
-        for secret in self._secrets:
+        for secret in sorted(self._secrets, key=len, reverse=True):  # one may be a part of another
             text = text.replace(secret, "***")
         text = text[: 10 * LONGEST_QUOTE]
         text = _BEARER.sub("***", text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
 
@@ -41,8 +42,9 @@ SWITCHES = {
 """The settings that add a feature which is off by default."""
 
 
-LONGEST_SCHEME = 10
-"""Characters. ``Bearer``, ``Basic``, ``Signature``: names, which may be quoted back."""
+SHORTEST_SECRET = 4
+"""Characters. What is shorter is looked for in no error: it would strike words that are no secrets."""
+_SEPARATORS = re.compile(r"[\s:=,;\"]+")
 
 
 class ConnectUpstream:
@@ -98,8 +100,10 @@ class ConnectUpstream:
 
 
 def _secrets_of(template: str) -> list[str]:
-    """The words of an authorization template that are too long to be a scheme."""
-    return [word for word in template.replace("{token}", " ").split() if len(word) > LONGEST_SCHEME]
+    """What an authorization template says beside the token and the scheme."""
+    scheme, _, rest = template.partition(" ")
+    words = _SEPARATORS.split((rest or scheme).replace("{token}", " "))
+    return [word for word in words if len(word) >= SHORTEST_SECRET]
 
 
 def _features(settings: Settings) -> frozenset[Feature]:
