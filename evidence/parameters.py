@@ -22,28 +22,40 @@ from tests.truth.effects import EFFECTS
 from tests.truth.stage import SURFACES, Answer, Stage, request_of, stage
 from tests.truth.wire import at
 
+TITLE = "# Every ledger row, on the wire"
 PAGE = ROOT / "evidence" / "PARAMETERS.md"
 LONGEST = 240
 
 _INTRODUCTION = """\
 Written by `make evidence`. For every row of every ledger: the body that was sent, what came back, and what the
 upstream, a real server that parsed the request's bytes, found in the field that the row names. *On* means that the
-switches `DEVIN_CONNECT_TOOL_CHOICE`, `DEVIN_CONNECT_REASONING` and `DEVIN_CONNECT_PROMPT_CACHE` were on; it is shown
-where the answer differs. Values longer than 240 characters are cut at `…`.
+switches `DEVIN_CONNECT_TOOL_CHOICE`, `DEVIN_CONNECT_REASONING` and `DEVIN_CONNECT_PROMPT_CACHE` were on and
+`CANDOR_SESSION_FROM` was `caller`; it is shown where the answer differs. Values longer than 240 characters are cut
+at `…`.
 """
 
 
 def main() -> None:
     """Ask for every row and write the page."""
-    title, context, _ = heading("# Every ledger row, on the wire")
-    parts = [f"{title}\n\n{context}\n\n{_INTRODUCTION}"]
+    title, context, _ = heading(TITLE)
+    PAGE.write_text(f"{title}\n\n{context}\n\n{observed()}")
+
+
+def observed() -> str:
+    """The page below its heading, as every row's request is answered now."""
+    parts = [_INTRODUCTION]
     with tempfile.TemporaryDirectory() as folder, stage(Path(folder)) as world:
         for surface in SURFACES:
             rows = world.ledger(surface).rows.values()
             parts.append(f"## {TITLES[surface]}: {len(rows)} rows\n")
             parts.extend("\n".join(_section(world, surface, row)) + "\n" for row in rows)
             print(f"{surface}: {len(rows)} rows")
-    PAGE.write_text("\n".join(parts))
+    return "\n".join(parts)
+
+
+def recorded() -> str:
+    """The committed page below its heading."""
+    return PAGE.read_text().split("\n\n", 2)[2]
 
 
 def _section(world: Stage, surface: str, row: Parameter) -> Iterator[str]:

@@ -98,13 +98,18 @@ def in_process(tokens: int = 1, **switches: str) -> Iterator[Bench]:
 
 
 def heading(title: str) -> list[str]:
-    """Title, date, versions and commit of a record; a blank line ends it."""
-    commit = subprocess.run(
-        ["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False
-    ).stdout.strip()
+    """Title, date, versions and commit of a record; a blank line ends it. Records that changed are no change."""
+    commit = _git("rev-parse", "--short", "HEAD")
+    if _git("status", "--porcelain", "--", ".", ":!evidence"):
+        commit += " with changes"
     versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in PACKAGES)
     today = datetime.datetime.now(datetime.UTC).date().isoformat()
     return [title, f"{today}, commit {commit}, Python {platform.python_version()}, {versions}", ""]
+
+
+def _git(*arguments: str) -> str:
+    done = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
+    return done.stdout.strip()
 
 
 def table(rows: list[tuple[str, ...]]) -> list[str]:

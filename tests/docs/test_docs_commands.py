@@ -22,7 +22,6 @@ from tests.docs.pages import PAGES, Block, blocks, commands
 from tests.support.servers import ROOT, candor_environment, free_port
 
 WITH_COMMANDS = [page for page in PAGES if commands(page.read_text())]
-PROGRAMS = ("curl", "jq", "xxd")
 REQUEST = bytes.fromhex("0a0b1a096465762d746f6b656e1a0910011a0568656c6c6f5801aa01016d")
 """What docs/FAKE-UPSTREAM.md sends from a file: a message with #11 for the model ``m``."""
 VOLATILE = [
