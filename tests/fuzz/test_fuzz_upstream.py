@@ -11,12 +11,14 @@ import gzip
 import itertools
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
 from hypothesis import example, given
 from hypothesis import strategies as st
+from werkzeug.test import TestResponse
 
 from app.turn.events import Event, Finished, ToolCallArguments, ToolCallStarted
 from app.turn.faults import FaultKind, TurnFault
@@ -27,8 +29,9 @@ from app.upstreams.connect.errors import ErrorReader
 from app.upstreams.connect.wire_pb2 import GetChatMessageResponse
 from fake_upstream import FakeUpstream
 from fake_upstream import scenarios as s
-from tests.fuzz.surfaces import bounded, check_fault, check_reply
-from tests.support.dialects import DIALECTS, Dialect
+from tests.fuzz.endings import check_stream
+from tests.fuzz.surfaces import bounded, check_reply
+from tests.support.dialects import CHAT, DIALECTS, GENERATE_CONTENT, Dialect
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 CALLS = st.builds(
@@ -158,13 +161,45 @@ def test_any_error_over_http_is_a_fault(status: int, body: bytes) -> None:
     assert isinstance(ErrorReader(("secret",)).http(status, {}, body), TurnFault)
 
 
-@pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
-@pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.name)
+@dataclass(frozen=True)
+class Asked:
+    """One way to ask for a turn. ``array``: a stream without alt=sse; ``usage``: with chat's usage chunk."""
+
+    dialect: Dialect
+    stream: bool
+    array: bool = False
+    usage: bool = False
+
+    def __str__(self) -> str:
+        more = "".join(f"-{name}" for name in ("stream", "array", "usage") if getattr(self, name))
+        return self.dialect.name + more
+
+    def post(self, client: FlaskClient) -> TestResponse:
+        """Ask."""
+        path = self.dialect.path("fake-echo", self.stream)
+        body = self.dialect.body("fake-echo", "hi", self.stream)
+        if self.usage:
+            body["stream_options"] = {"include_usage": True}
+        return client.post(path.removesuffix("?alt=sse") if self.array else path, json=body)
+
+
+ASKED = [
+    *(Asked(dialect, stream) for dialect in DIALECTS for stream in (False, True)),
+    Asked(CHAT, True, usage=True),
+    Asked(GENERATE_CONTENT, True, array=True),
+]
+
+
+@pytest.mark.parametrize("asked", ASKED, ids=str)
 def test_any_answer_of_an_upstream_reaches_the_caller_as_an_answer_or_a_fault(
-    dialect: Dialect, stream: bool, fuzz_client: FlaskClient, fuzz_fake: FakeUpstream
+    asked: Asked, fuzz_client: FlaskClient, fuzz_fake: FakeUpstream
 ) -> None:
+    seen: set[tuple[int, bool]] = set()
+
     @bounded(25)
     @given(st.lists(MESSAGES, max_size=5), st.binary(max_size=10), st.booleans())
+    @example([{"text": "a"}, {"text": "b"}], b"", True)
+    @example([{"text": "a"}, {"text": "b"}], b"", False)
     def run(sent: list[dict[str, Any]], noise: bytes, ends: bool) -> None:
         fuzz_fake.clear()
         frames = [
@@ -174,32 +209,16 @@ def test_any_answer_of_an_upstream_reaches_the_caller_as_an_answer_or_a_fault(
         end = [s.end()] if ends else [s.cut_clean()]
         said = b"".join(frames) + noise
         fuzz_fake.queue([*([s.raw(said)] if said else []), *end])
-        body = dialect.body("fake-echo", "hi", stream)
-        reply = fuzz_client.post(dialect.path("fake-echo", stream), json=body)
-        check_reply(dialect.name, reply)
-        if stream and reply.status_code == 200:
-            check_stream(dialect, reply.data)
+        reply = asked.post(fuzz_client)
+        check_reply(asked.dialect.name, reply)
+        is_fault = reply.status_code != 200
+        if asked.stream and not is_fault:
+            is_fault = check_stream(asked.dialect.name, reply.data, array=asked.array, usage=asked.usage)
+        assert is_fault or ends or noise, "a truncated turn came to a good end"
+        seen.add((reply.status_code, is_fault))
 
     run()
-
-
-def check_stream(dialect: Dialect, written: bytes) -> None:
-    """A stream ends with its terminal marker, or with a fault that is the last of it."""
-    datas = [line[6:] for line in written.decode().splitlines() if line.startswith("data: ")]
-    last = datas[-1]
-    if last == "[DONE]":
-        last = datas[-2]
-    page = json.loads(last)
-    if "error" in page and dialect.name != "responses":
-        check_fault(dialect.name, page, page["error"].get("code"))
-    else:
-        assert (
-            page.get("type")
-            in ("response.completed", "response.incomplete", "response.failed", "message_stop")
-            or page.get("choices") == []
-            or "finish_reason" in page.get("choices", [{}])[0]
-            or "finishReason" in page.get("candidates", [{}])[0]
-        )
+    assert {(200, False), (200 if asked.stream else 502, True)} <= seen
 
 
 def test_finished_is_what_ends_a_turn() -> None:
