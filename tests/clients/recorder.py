@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import http.client
 import json
+import socket
+import struct
 import threading
 import time
 from collections.abc import Iterator
@@ -15,6 +17,8 @@ from urllib.parse import urlsplit
 
 _HOP_BY_HOP = {"connection", "keep-alive", "transfer-encoding", "content-length", "te", "trailer", "upgrade"}
 _CHUNK = 65536
+_RESET_ON_CLOSE = struct.pack("ii", 1, 0)
+_BEFORE_A_RESET_S = 0.3
 
 
 @dataclass(slots=True)
@@ -69,11 +73,16 @@ class Recorded:
 
 
 class Recorder:
-    """Listens on ``url`` and passes everything on to ``target``. ``exchanges`` are in the order they came."""
+    """Listens on ``url`` and passes everything on to ``target``. ``exchanges`` are in the order they came.
+
+    ``reset_after``: the first answer that contains these bytes ends after them, by a reset of the client's
+    connection; the answers that follow are whole.
+    """
 
     def __init__(self, target: str) -> None:
         self.target = urlsplit(target).netloc
         self.exchanges: list[Recorded] = []
+        self.reset_after = b""
         self._server = _Server(self)
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
         threading.Thread(
@@ -161,8 +170,18 @@ class _Handler(BaseHTTPRequestHandler):
             while data := reply.read1(_CHUNK):
                 exchange.reply += data
                 self.wfile.write(b"%x\r\n%s\r\n" % (len(data), data))
+                if (marker := self.server.recorder.reset_after) and marker in exchange.reply:
+                    self.server.recorder.reset_after = b""
+                    self._reset()
+                    return
         except (http.client.HTTPException, OSError):
             self.close_connection = True  # a body that was cut is cut here too
             self.connection.close()
             return
         self.wfile.write(b"0\r\n\r\n")
+
+    def _reset(self) -> None:
+        time.sleep(_BEFORE_A_RESET_S)  # a reset discards what the client has not read by then
+        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET_ON_CLOSE)
+        self.close_connection = True
+        self.connection.close()

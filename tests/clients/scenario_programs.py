@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from fake_upstream import scenarios as s
+from tests.clients.faults import FELL, NewWorld
 from tests.clients.program import Program, said
-from tests.clients.scenario_failures import FELL, NewWorld
 from tests.clients.world import World, calls_of
 
 PATHS = {

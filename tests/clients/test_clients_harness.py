@@ -178,6 +178,19 @@ def test_the_recorder_cuts_where_its_target_does(recorder: Recorder) -> None:
     connection.close()
 
 
+def test_the_recorder_resets_one_connection_after_given_bytes(recorder: Recorder) -> None:
+    recorder.reset_after = b"some"
+    connection = http.client.HTTPConnection(recorder.url.removeprefix("http://"), timeout=5)
+    connection.request("POST", "/p", b"some")
+    reply = connection.getresponse()
+    assert reply.read1(4) == b"some"
+    with pytest.raises(ConnectionResetError):
+        reply.read1(1)
+    connection.close()
+    again = requests.post(f"{recorder.url}/p", data=b"some", timeout=5)
+    assert (again.content, [kept.reply for kept in recorder.turns]) == (b"some", [b"some", b"some"])
+
+
 # The sandbox.
 
 
