@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from fake_upstream import scenarios as s
-from tests.clients.faults import FELL, NewWorld
+from tests.clients.faults import FELL, NewWorld, halve, limit
 from tests.clients.program import Program, said
 from tests.clients.world import World, calls_of
 
@@ -15,6 +17,7 @@ PATHS = {
     "messages": "/v1/messages",
     "generate": "models/fake-agent:",
 }
+STREAM_PATHS = {**PATHS, "generate": "models/fake-agent:streamGenerateContent"}
 PROGRAMS = (
     ("openai_agents_loop.py", ("chat", "responses")),
     ("pydantic_ai_loop.py", ("chat", "responses", "messages", "generate")),
@@ -24,9 +27,14 @@ PROGRAMS = (
     ("sdk_genai.mjs", ("generate",)),
     ("sdk_vercel_ai.mjs", ("chat", "responses", "messages", "generate")),
 )
-every_program = pytest.mark.parametrize(
-    ("file", "kind"), [(file, kind) for file, kinds in PROGRAMS for kind in kinds]
-)
+CASES = [(file, kind) for file, kinds in PROGRAMS for kind in kinds]
+every_program = pytest.mark.parametrize(("file", "kind"), CASES)
+
+ONE_TRY = [("pydantic_ai_loop.py", "generate"), ("sdk_genai.mjs", "generate")]
+"""Both are on Google's SDKs, whose retries are off unless one asks for them, as langchain does."""
+
+OWN_PACE = [("langchain_loop.py", "generate")]
+"""What tries again when it pleases, whatever it was told."""
 
 
 @every_program
@@ -46,6 +54,9 @@ def test_a_stream(world: World, file: str, kind: str) -> None:
     assert said(answer)["calls"], answer
     assert "ran echo" in answer.text
     assert world.statuses == [200, 200]
+    types = [turn.reply_headers["content-type"].partition(";")[0] for turn in world.recorder.turns]
+    assert types == ["text/event-stream"] * 2
+    assert all(turn.path.endswith(STREAM_PATHS[kind]) for turn in world.recorder.turns)
 
 
 @every_program
@@ -64,20 +75,46 @@ def test_a_wrong_key(world: World, file: str, kind: str) -> None:
     assert not world.captures
 
 
-@every_program
+@pytest.mark.parametrize(("file", "kind"), [case for case in CASES if case not in ONE_TRY + OWN_PACE])
 def test_rate_limited_once(fresh_world: NewWorld, file: str, kind: str) -> None:
     world = fresh_world()
-    world.fake.queue([s.http_error(429, "resource_exhausted", "slow down", headers={"retry-after": "2"})])
-    answer = world.ask(Program(file, kind, "tool"), "")
-    if kind == "generate" and file != "sdk_vercel_ai.mjs":  # on Google's SDK, which does not try again
-        assert world.statuses == [429]
-        assert "slow down" in answer.error, answer
-        assert "'retryDelay': '2s'" in answer.error.replace('"', "'").replace(":'", ": '")
-        return
+    limit(world, "2")
+    answer = world.succeed(Program(file, kind, "tool"), "")
     assert world.statuses == [429, 200, 200]
     assert "ran echo two" in answer.text, answer
     first, second, _ = world.recorder.turns
     assert second.at - first.at >= 2
+
+
+@pytest.mark.parametrize(("file", "kind"), ONE_TRY)
+def test_rate_limited_without_retries(fresh_world: NewWorld, file: str, kind: str) -> None:
+    world = fresh_world()
+    limit(world, "2")
+    answer = world.ask(Program(file, kind, "tool"), "")
+    assert world.statuses == [429]
+    assert "slow down" in answer.error, answer
+    assert re.search(r"retryDelay\W+2s", answer.error), answer
+
+
+@pytest.mark.parametrize(("file", "kind"), OWN_PACE)
+def test_rate_limited_and_back_too_soon(fresh_world: NewWorld, file: str, kind: str) -> None:
+    world = fresh_world()
+    limit(world, "20")
+    answer = world.ask(Program(file, kind, "tool"), "")
+    assert world.statuses == [429, 503]
+    first, second = world.recorder.turns
+    assert 1 <= second.at - first.at < 10
+    assert len(world.captures) == 1
+    assert "try again later" in answer.error, answer
+
+
+@pytest.mark.parametrize("kind", ["chat", "responses", "messages"])
+def test_rate_limited_for_ever(fresh_world: NewWorld, kind: str) -> None:
+    world = fresh_world()
+    limit(world, "1", times=0)
+    answer = world.ask(Program("pydantic_ai_loop.py", kind, "tool"), "")  # with its own number of retries
+    assert world.statuses == [429, 429, 429]
+    assert "slow down" in answer.error, answer
 
 
 @every_program
@@ -93,7 +130,7 @@ def test_a_cut_in_every_stream(fresh_world: NewWorld, file: str, kind: str) -> N
 
 def _ends_with(world: World, program: Program, last: s.JsonStep, told: str) -> None:
     """The program gets half an answer and ``last``, tells our words and asks no more."""
-    world.fake.queue([s.text("FIRST-HALF "), s.sleep(300), last], times=0)
+    halve(world, last, times=0)
     answer = world.ask(program, "")
     assert told in answer.error, answer
     assert world.statuses == [200]

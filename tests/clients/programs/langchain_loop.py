@@ -25,7 +25,8 @@ def model() -> object:
         case "generate":
             from langchain_google_genai import ChatGoogleGenerativeAI
 
-            return ChatGoogleGenerativeAI(model=MODEL, base_url=URL, google_api_key=KEY, max_retries=1)
+            # Here it is the number of attempts, elsewhere that of attempts after the first.
+            return ChatGoogleGenerativeAI(model=MODEL, base_url=URL, google_api_key=KEY, max_retries=2)
         case _:
             from langchain_openai import ChatOpenAI
 

@@ -42,5 +42,5 @@ async def main() -> dict[str, object]:
 try:
     said = asyncio.run(main())
 except (openai.APIError, agents.exceptions.AgentsException) as error:
-    said = {"error": type(error).__name__, "message": str(error), "code": getattr(error, "code", None)}
+    said = {"error": type(error).__name__, "message": str(error)}
 print(json.dumps(said))

@@ -75,5 +75,5 @@ async def main() -> dict[str, object]:
 try:
     said = asyncio.run(main())
 except ModelHTTPError as error:
-    said = {"error": type(error).__name__, "message": str(error), "code": error.status_code}
+    said = {"error": type(error).__name__, "message": str(error)}
 print(json.dumps(said))

@@ -36,5 +36,5 @@ async function main() {
 try {
   console.log(JSON.stringify({ text: await main(), calls }));
 } catch (error) {
-  console.log(JSON.stringify({ error: error.constructor.name, message: error.message, code: error.status }));
+  console.log(JSON.stringify({ error: error.constructor.name, message: error.message }));
 }

@@ -53,5 +53,5 @@ try {
   const text = await (kind === "chat" ? chat() : responses());
   console.log(JSON.stringify({ text, calls }));
 } catch (error) {
-  console.log(JSON.stringify({ error: error.constructor.name, message: error.message, code: error.code }));
+  console.log(JSON.stringify({ error: error.constructor.name, message: error.message }));
 }

@@ -44,5 +44,5 @@ try {
   if (failure) throw failure;
   console.log(JSON.stringify({ text, calls }));
 } catch (error) {
-  console.log(JSON.stringify({ error: error.name, message: error.message, code: error.statusCode }));
+  console.log(JSON.stringify({ error: error.name, message: error.message }));
 }
