@@ -47,19 +47,27 @@ class Judge:
             problem = f"the baseline drifted: {baseline} tests pass, the spec says {mutation.baseline}"
             return verdict("BROKEN", frozenset(), problem)
         try:
-            failing = self.failing(mutation)
+            failing = self.failing(mutation, baseline)
         except (SpecError, Unusable) as error:
             return verdict("BROKEN", frozenset(), str(error))
         return verdict("CAUGHT" if failing else "SURVIVED", failing, _problem(mutation, failing))
 
-    def failing(self, mutation: Mutation) -> frozenset[str]:
-        """The tests that fail with the mutation applied."""
+    def failing(self, mutation: Mutation, baseline: int) -> frozenset[str]:
+        """The tests that fail with the mutation applied. Raises SpecError unless all others of the baseline pass."""
         path = self._scratch.folder / mutation.file
         if not path.is_file():
             raise SpecError(f"{mutation.title}: there is no {mutation.file}")
         changed = mutation.apply(path.read_text())
         with self._scratch.changed(mutation.file, changed):
-            return self._scratch.run(mutation.tests).failed
+            ran = self._scratch.run(mutation.tests)
+        if ran.skipped:
+            raise SpecError(f"with the mutation these are skipped: {', '.join(sorted(ran.skipped))}")
+        if len(ran.passed) + len(ran.failed) != baseline:
+            raise SpecError(
+                f"with the mutation {len(ran.passed)} tests pass and {len(ran.failed)} fail, which makes not the "
+                f"{baseline} of the baseline"
+            )
+        return ran.failed
 
 
 def _problem(mutation: Mutation, failing: frozenset[str]) -> str:

@@ -7,8 +7,37 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-FAMILY_KEYS = {"about", "tests", "baseline", "mutation"}
-MUTATION_KEYS = {"name", "file", "anchor", "replacement", "why", "red", "survives", "tests", "baseline"}
+FILE_KEYS = {"about", "tests", "baseline", "mutation"}
+MUTATION_KEYS = {
+    "name", "family", "file", "anchor", "replacement", "why", "red", "survives", "tests", "baseline",
+}  # fmt: skip
+FAMILIES = (
+    "the 400 comes back for parallel_tool_calls:false",
+    "the drop goes silent",
+    "the predicate ignores the switch",
+    "the counter or the header is lost",
+    "the warning repeats or loses its event name",
+    "the client stops forwarding #11 or #12 on the first try",
+    "the client stops forwarding #11 or #12 on the failover try",
+    "a surface stops threading either field",
+    "a tool_choice meaning of one surface is lost, or invented when absent",
+    "a connect switch is named for another upstream",
+    "the gate moves above a permanent fault",
+    "Retry-After is lost on one surface",
+    "candidateCount or topK is dropped",
+    "metadata is echoed but not stored, or not counted",
+    "truncation reads as a clean stop",
+    "usage is added instead of replaced",
+    "a fragment goes to the wrong call",
+    "the caller scope of stored responses is dropped",
+    "a stop string is cut in tool arguments",
+    "a tag override may collide",
+    "keys are compared without constant time",
+    "a foreign seal is accepted",
+)
+"""What must never happen unseen: of each there are several mutations that are caught."""
+BEYOND = "beyond the list"
+"""The family of all others."""
 
 
 class SpecError(ValueError):
@@ -17,14 +46,15 @@ class SpecError(ValueError):
 
 @dataclass(frozen=True)
 class Mutation:
-    """One change: ``anchor``, which is in ``file`` exactly once, becomes ``replacement``.
+    """One change: ``anchor``, which is in ``file`` exactly once, becomes ``replacement``; ``family`` is what it shows.
 
     ``tests`` are pytest's own words for what to run; unchanged code passes all ``baseline`` of them. With the change
     exactly the node ids in ``red`` fail. ``survives`` is the reason why nothing fails where nothing can.
     """
 
-    family: str
+    spec: str
     name: str
+    family: str
     file: str
     anchor: str
     replacement: str
@@ -36,8 +66,8 @@ class Mutation:
 
     @property
     def title(self) -> str:
-        """``family/name``."""
-        return f"{self.family}/{self.name}"
+        """``spec/name``: the file that it is written in, without its ending, and what it is called there."""
+        return f"{self.spec}/{self.name}"
 
     def apply(self, text: str) -> str:
         """``text`` of the file with the change in it."""
@@ -62,27 +92,28 @@ def read(path: Path) -> list[Mutation]:
         content = tomllib.loads(path.read_text())
     except tomllib.TOMLDecodeError as error:
         raise SpecError(f"{path.name}: {error}") from None
-    _only(content, FAMILY_KEYS, path.name)
+    _only(content, FILE_KEYS, path.name)
     if not content.get("about"):
         raise SpecError(f"{path.name}: needs 'about'")
     return [_mutation(path.stem, content, entry) for entry in content.get("mutation", [])]
 
 
-def family_tests(path: Path) -> tuple[str, ...]:
+def file_tests(path: Path) -> tuple[str, ...]:
     """The tests that hold for the mutations of a file which have none of their own."""
     return tuple(tomllib.loads(path.read_text()).get("tests", ()))
 
 
-def _mutation(family: str, content: dict[str, Any], entry: dict[str, Any]) -> Mutation:
-    where = f"{family}/{entry.get('name', '?')}"
+def _mutation(spec: str, content: dict[str, Any], entry: dict[str, Any]) -> Mutation:
+    where = f"{spec}/{entry.get('name', '?')}"
     _only(entry, MUTATION_KEYS, where)
     values = {key: content[key] for key in ("tests", "baseline") if key in content} | entry
-    for key in ("name", "file", "anchor", "replacement", "why", "red", "tests", "baseline"):
+    for key in ("name", "family", "file", "anchor", "replacement", "why", "red", "tests", "baseline"):
         if key not in values:
             raise SpecError(f"{where}: needs '{key}'")
     mutation = Mutation(
-        family=family,
+        spec=spec,
         name=values["name"],
+        family=values["family"],
         file=values["file"],
         anchor=values["anchor"],
         replacement=values["replacement"],
@@ -92,6 +123,9 @@ def _mutation(family: str, content: dict[str, Any], entry: dict[str, Any]) -> Mu
         red=frozenset(values["red"]),
         survives=values.get("survives", ""),
     )
+    if mutation.family not in (*FAMILIES, BEYOND):
+        known = "".join(f"\n  {family}" for family in (*FAMILIES, BEYOND))
+        raise SpecError(f"{where}: unknown family '{mutation.family}'; there are:{known}")
     if not mutation.anchor or mutation.anchor == mutation.replacement:
         raise SpecError(f"{where}: changes nothing")
     if mutation.survives and mutation.red:

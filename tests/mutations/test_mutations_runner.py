@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.mutations.__main__ import main
+from tests.mutations.__main__ import LIMITS, Limits, main, summary, too_slow
+from tests.mutations.judge import Verdict
 from tests.mutations.record import recorded
+from tests.mutations.spec import BEYOND, FAMILIES, read_all
 
 CODE = '''
 """Sums."""
@@ -58,6 +60,7 @@ class Tree:
         """One mutation that is as expected but for ``changes``, whose values are TOML."""
         entry = {
             "name": '"minus"',
+            "family": f'"{BEYOND}"',
             "why": '"sums must be right"',
             "file": '"code_of_tree.py"',
             "anchor": '"return one + other"',
@@ -69,9 +72,9 @@ class Tree:
         head = 'about = "sums"\ntests = ["tests/test_tree.py"]\nbaseline = 4\n'
         self.spec.write_text(f"{head}\n[[mutation]]\n{mutation}")
 
-    def run(self, *arguments: str) -> tuple[int, str]:
+    def run(self, *arguments: str, limits: Limits = LIMITS) -> tuple[int, str]:
         """(exit code, report)."""
-        code = main([*arguments, "--jobs", "1"], root=self.folder, preloaded=())
+        code = main([*arguments, "--jobs", "1"], root=self.folder, preloaded=(), limits=limits)
         told = self._capture.readouterr()
         return code, told.out + told.err
 
@@ -136,6 +139,98 @@ def test_what_is_not_as_expected_fails_the_run_and_says_why(
     assert "NOT AS EXPECTED" in report
 
 
+CONDITIONAL = f"""{TESTS}
+import pytest
+
+@pytest.mark.skipif(add(1, 1) != 2, reason="no sums")
+def test_that_skips():
+    assert True
+
+@pytest.mark.parametrize("sum", [add(1, 1)] if add(1, 1) == 2 else [])
+def test_of_a_list(sum):
+    assert sum == 2
+
+if add(1, 1) == 2:
+    def test_that_vanishes():
+        assert True
+"""
+SKIPPED = "with the mutation these are skipped: tests/test_tree.py::"
+
+
+@pytest.mark.parametrize(
+    ("test", "problem"),
+    [
+        ("test_that_skips", f"{SKIPPED}test_that_skips"),
+        ("test_of_a_list", f"{SKIPPED}test_of_a_list["),
+        (
+            "test_that_vanishes",
+            "with the mutation 2 tests pass and 2 fail, which makes not the 5 of the baseline",
+        ),
+    ],
+)
+def test_a_test_that_is_skipped_or_gone_is_not_a_red_one_and_fails_the_run(
+    tree: Tree, test: str, problem: str
+) -> None:
+    tree.write(tests=f'["tests/test_tree.py", "-k", "add or double or touched or {test}"]', baseline=5)
+    (tree.folder / "tests/test_tree.py").write_text(CONDITIONAL)
+    code, report = tree.run()
+    assert code == 1, report
+    assert "BROKEN" in report
+    assert problem in report
+
+
+def test_a_mutation_that_takes_longer_than_any_may_fails_the_run(tree: Tree) -> None:
+    tree.write()
+    code, report = tree.run(limits=Limits(one_s=0.001))
+    assert code == 1
+    assert "over 0.001 s: sums/minus" in report
+    assert "over 0.002 s, which no mutation may take: sums/minus" in report
+
+
+@pytest.mark.parametrize(
+    ("seconds", "named", "fails"), [(8, False, False), (9, True, False), (17, True, True)]
+)
+def test_a_mutation_is_named_over_the_limit_and_fails_at_twice_as_much(
+    tree: Tree, seconds: float, named: bool, fails: bool
+) -> None:
+    tree.write()
+    (mutation,) = read_all(tree.spec.parent)
+    verdict = Verdict(mutation, "CAUGHT", mutation.red, "", seconds)
+    told = summary([verdict], seconds, LIMITS)
+    assert ("over 8 s: sums/minus" in told) is named
+    assert ("over 16 s, which no mutation may take: sums/minus" in told) is fails
+    assert (too_slow([verdict], LIMITS) == [verdict]) is fails
+
+
+def test_a_run_whose_time_is_up_ends_and_fails(tree: Tree) -> None:
+    tree.write()
+    code, report = tree.run(limits=Limits(all_s=0.006))
+    assert code == 1
+    assert report == "the run was ended: 1 mutations may take 0.0001 minutes\n"
+
+
+def test_a_whole_run_that_is_as_expected_is_kept_as_evidence_when_asked(tree: Tree) -> None:
+    tree.write(family=f'"{FAMILIES[0]}"')
+    (tree.folder / "evidence").mkdir()
+    page = tree.folder / "evidence/mutations.txt"
+    assert tree.run()[0] == 0
+    assert not page.exists()
+    assert tree.run("--evidence")[0] == 0
+    title, _, blank, *lines = page.read_text().splitlines()
+    assert (title, blank) == ("Mutations that the tests must catch", "")
+    assert lines[0] == f"1 mutations, 1 caught, 0 survived for a reason; 1 of {len(FAMILIES)} families"
+    assert lines[-3:] == ["", FAMILIES[0], "  caught     2  sums/minus"]
+
+
+def test_evidence_is_of_a_whole_run_that_is_as_expected_only(tree: Tree) -> None:
+    tree.write(red="[]")
+    (tree.folder / "evidence").mkdir()
+    assert tree.run("--evidence")[0] == 1
+    with pytest.raises(SystemExit):
+        tree.run("--evidence", "minus")
+    assert not (tree.folder / "evidence/mutations.txt").exists()
+
+
 def test_a_documented_survivor_is_as_expected(tree: Tree) -> None:
     tree.write(anchor='"return 1"', replacement='"return 2"', red="[]", survives='"nobody calls it"')
     code, report = tree.run()
@@ -160,6 +255,7 @@ def test_mutations_are_applied_one_at_a_time(tree: Tree) -> None:
     second = textwrap.dedent(f"""
         [[mutation]]
         name = "triple"
+        family = "beyond the list"
         why = "sums must be right"
         file = "code_of_tree.py"
         anchor = "add(one, one)"
@@ -175,7 +271,7 @@ def test_mutations_are_applied_one_at_a_time(tree: Tree) -> None:
 def test_changes_of_equal_length_within_one_second_are_told_apart(tree: Tree) -> None:
     tree.write(red="[]")
     blocks = [
-        f'[[mutation]]\nname = "{name}"\nwhy = "sums must be right"\nfile = "code_of_tree.py"\n'
+        f'[[mutation]]\nname = "{name}"\nfamily = "{BEYOND}"\nwhy = "sums must be right"\nfile = "code_of_tree.py"\n'
         f'anchor = "one + other"\nreplacement = "{change}"\nred = {red}\n'
         for name, change, red in (
             ("minus", "one - other", f'["{ADD}", "{DOUBLE}"]'),
@@ -202,6 +298,8 @@ def test_a_part_of_a_name_narrows_the_run(tree: Tree) -> None:
     [
         ({"colour": '"red"'}, "sums/minus: unknown keys colour"),
         ({"why": None}, "sums/minus: needs 'why'"),
+        ({"family": None}, "sums/minus: needs 'family'"),
+        ({"family": '"sums"'}, "sums/minus: unknown family 'sums'; there are:\n  the 400 comes back"),
         ({"replacement": '"return one + other"'}, "sums/minus: changes nothing"),
         ({"survives": '"a reason"'}, "sums/minus: has a red set and yet a reason to survive"),
     ],
@@ -230,6 +328,7 @@ def test_recording_keeps_the_baselines_of_the_file_and_of_a_mutation_apart(tree:
     own = f"""
         [[mutation]]
         name = "own"
+        family = "beyond the list"
         why = "sums must be right"
         file = "code_of_tree.py"
         anchor = "add(one, one)"
