@@ -11,6 +11,7 @@ from flask.testing import FlaskClient
 from app import create_app
 from app.settings import load
 from fake_upstream import FakeUpstream
+from tests.fuzz.stored import Stored
 
 
 @pytest.fixture(scope="session")
@@ -42,3 +43,9 @@ def fuzz_app(fuzz_fake: FakeUpstream, tmp_path_factory: pytest.TempPathFactory) 
 def fuzz_client(fuzz_app: Flask) -> FlaskClient:
     """A client of that app."""
     return fuzz_app.test_client()
+
+
+@pytest.fixture(scope="session")
+def stored(fuzz_app: Flask) -> Stored:
+    """What that app keeps."""
+    return Stored(fuzz_app)
