@@ -11,6 +11,8 @@ from flask.testing import FlaskClient
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.fuzz.endings import check_stream
+from tests.fuzz.stored import KEPT, Stored
 from tests.fuzz.surfaces import OPENAPI, bounded, check_reply, described, routed, surface_of
 
 with warnings.catch_warnings():
@@ -27,8 +29,8 @@ def test_every_route_of_the_app_is_described_and_nothing_else(fuzz_app: Flask) -
     assert routed(fuzz_app) == described()
 
 
-def send(client: FlaskClient, operation: Any, case: Any) -> None:
-    """One request as schemathesis would send it."""
+def send(client: FlaskClient, operation: Any, case: Any) -> int:
+    """One request as schemathesis would send it, and the status of its reply."""
     sent = case.as_transport_kwargs(base_url="http://localhost")
     reply = client.open(
         sent["url"].removeprefix("http://localhost"),
@@ -37,9 +39,20 @@ def send(client: FlaskClient, operation: Any, case: Any) -> None:
         headers=dict(sent.get("headers") or {}),
         **({"json": sent["json"]} if "json" in sent else {"data": sent.get("data")}),
     )
-    check_reply(surface_of(operation.path), reply)
+    surface = surface_of(operation.path)
+    check_reply(surface, reply)
     if case.meta is not None and case.meta.generation.mode is GenerationMode.POSITIVE:
         assert reply.status_code < 500 or reply.status_code in (502, 503, 529), reply.data
+    if reply.mimetype == "text/event-stream" and "starting_after" not in case.query:
+        check_stream(surface, reply.data)
+    return reply.status_code
+
+
+def get_behind_the_lookup(case: Any, parameter: str, stored: Stored, data: st.DataObject) -> None:
+    """Ask for an object that is there, and perhaps for a part of its list that is there."""
+    case.path_parameters[parameter] = stored.id_of(parameter)
+    if "after" in case.query and data.draw(st.booleans()):
+        case.query["after"] = stored.place_in(parameter)
 
 
 @pytest.mark.parametrize(
@@ -47,21 +60,28 @@ def send(client: FlaskClient, operation: Any, case: Any) -> None:
 )
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.label)
 def test_requests_made_from_the_description_meet_no_defect(
-    operation: Any, mode: GenerationMode, fuzz_client: FlaskClient
+    operation: Any, mode: GenerationMode, fuzz_client: FlaskClient, stored: Stored
 ) -> None:
-    examples = 12 if operation.method.lower() == "post" else 4
+    parameter = next((name for name in KEPT if f"{{{name}}}" in operation.path), None)
+    examples = 12 if operation.method.lower() == "post" or parameter else 4
+    strategy = operation.as_strategy(generation_mode=mode)
+    statuses: list[int] = []
+    behind: list[int] = []
 
     @bounded(examples)
     @given(data=st.data())
     def run(data: st.DataObject) -> None:
-        try:
-            strategy = operation.as_strategy(generation_mode=mode)
-        except schemathesis.errors.SchemathesisError:
-            return
-        send(fuzz_client, operation, data.draw(strategy))
+        case = data.draw(strategy)
+        is_behind = parameter is not None and data.draw(st.booleans())
+        if parameter is not None and is_behind:
+            get_behind_the_lookup(case, parameter, stored, data)
+        status = send(fuzz_client, operation, case)
+        (behind if is_behind else statuses).append(status)
 
-    if mode is GenerationMode.NEGATIVE and not (
-        operation.body or operation.query or operation.path_parameters
-    ):
-        return  # nothing in it can be malformed
     run()
+    assert statuses or behind
+    if parameter is not None:
+        assert behind
+        assert 404 not in behind
+        if mode is GenerationMode.POSITIVE:
+            assert (400 if operation.path.endswith("/cancel") else 200) in behind
