@@ -15,13 +15,6 @@ from tests.clients.sandbox import Ran, run
 CONFIG = """\
 model = "{model}"
 model_provider = "candor"
-check_for_update_on_startup = false
-
-[analytics]
-enabled = false
-
-[feedback]
-enabled = false
 
 [model_providers.candor]
 name = "Candor"
@@ -30,6 +23,12 @@ env_key = "CANDOR_KEY"
 wire_api = "responses"
 {retries}
 """
+QUIET = """\
+check_for_update_on_startup = false
+analytics.enabled = false
+feedback.enabled = false
+"""
+"""What it asks of servers that are not Candor, and cannot reach from here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +58,7 @@ class Codex:
         """``codex exec``, or ``codex exec resume`` of that session."""
         retries = "\n".join(f"{name} = {value}" for name, value in self.retries.items())
         (stage.home / "config.toml").write_text(
-            CONFIG.format(model=self.model, url=stage.url, retries=retries)
+            QUIET + CONFIG.format(model=self.model, url=stage.url, retries=retries)
         )
         command = [str(self.package.path), "exec", "--json", "--skip-git-repo-check"]
         command.append("--dangerously-bypass-approvals-and-sandbox")

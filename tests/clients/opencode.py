@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from typing import Any
 
 from tests.clients.client import PATIENCE_S, Answer, Stage, json_lines
 from tests.clients.install import OPENCODE, Package
@@ -16,6 +17,20 @@ KINDS = {
     "@ai-sdk/google": "/v1beta",
 }
 """What follows Candor's address in the base URL, by provider kind."""
+
+
+def configuration(kind: str, model: str, url: str, key: str, *, thinks: bool = False) -> dict[str, Any]:
+    """What ``opencode.json`` says. ``thinks``: the model has variants that think harder."""
+    offered: dict[str, Any] = {
+        "tool_call": True,
+        "attachment": True,
+        "modalities": {"input": ["text", "image"], "output": ["text"]},
+        "limit": {"context": 200000, "output": 8192},
+    }
+    if thinks:
+        offered["reasoning"] = True
+    options = {"baseURL": url + KINDS[kind], "apiKey": key}
+    return {"provider": {"candor": {"npm": kind, "options": options, "models": {model: offered}}}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,28 +51,7 @@ class OpenCode:
 
     def ask(self, stage: Stage, prompt: str, *, resume: str = "", timeout_s: float = PATIENCE_S) -> Answer:
         """``opencode run``. ``titled``: the session has its title, so no request asks a model for one."""
-        config = {
-            "$schema": "https://opencode.ai/config.json",
-            "autoupdate": False,
-            "share": "disabled",
-            "provider": {
-                "candor": {
-                    "npm": self.kind,
-                    "name": "Candor",
-                    "options": {"baseURL": stage.url + KINDS[self.kind], "apiKey": stage.key},
-                    "models": {
-                        self.model: {
-                            "name": self.model,
-                            "tool_call": True,
-                            "reasoning": bool(self.variant),
-                            "attachment": True,
-                            "modalities": {"input": ["text", "image"], "output": ["text"]},
-                            "limit": {"context": 200000, "output": 8192},
-                        }
-                    },
-                }
-            },
-        }
+        config = configuration(self.kind, self.model, stage.url, stage.key, thinks=bool(self.variant))
         (stage.work / "opencode.json").write_text(json.dumps(config))
         command = [str(self.package.path), "run", "--format", "json", "--model", f"candor/{self.model}"]
         if self.variant:

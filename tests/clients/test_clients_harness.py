@@ -17,7 +17,6 @@ import requests
 
 from tests.clients import claude, codex, gemini, install, opencode, program, sandbox, table
 from tests.clients.client import json_lines, json_object
-from tests.clients.lineup import LINEUP
 from tests.clients.recorder import Recorder
 from tests.clients.sandbox import Ran, run
 from tests.clients.sanitise import PROSE, fixture
@@ -230,7 +229,7 @@ def test_without_the_right_to_a_namespace_there_is_a_clear_message(monkeypatch: 
         sandbox.enter_loopback_namespace()
 
 
-# Pins, table, fixtures, documents.
+# Pins, table, fixtures.
 
 
 def test_every_pin_is_exact() -> None:
@@ -284,10 +283,3 @@ def test_a_fixture_has_no_prose() -> None:
     assert made["body"]["messages"][0]["content"][0] == {"type": "text", "text": PROSE}
     assert (made["body"]["model"], made["body"]["note"]) == ("m", PROSE)
     assert made["body"]["id"] == "a-00000000-0000-7000-8000-000000000000"
-
-
-@pytest.mark.parametrize("name", LINEUP)
-def test_the_document_names_whatever_a_client_is_told(name: str) -> None:
-    document = (ROOT / "docs" / "CLIENTS.md").read_text()
-    missing = [path for path in LINEUP[name].ignored | LINEUP[name].emulated if f"`{path}`" not in document]
-    assert not missing
