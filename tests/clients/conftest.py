@@ -11,7 +11,7 @@ import pytest
 
 from fake_upstream import FakeUpstream
 from tests.clients.client import KEY
-from tests.clients.sandbox import interfaces
+from tests.clients.sandbox import interfaces_up
 from tests.clients.table import Table
 from tests.clients.world import MODELS, World
 from tests.support.servers import Gunicorn, gunicorn
@@ -37,7 +37,9 @@ def make_world(
     request: pytest.FixtureRequest, fake: FakeUpstream, tmp_path: Path
 ) -> Iterator[Callable[[str], World]]:
     """A world before the Candor of that URL; what happens in it becomes a row of the table."""
-    assert interfaces() == ["lo"], "the clients run by `make clients`, in a namespace that has only loopback"
+    assert interfaces_up() == ["lo"], (
+        "the clients run by `make clients`, in a namespace that has only loopback"
+    )
     with ExitStack() as stack:
 
         def make(url: str) -> World:

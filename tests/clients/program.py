@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,13 +33,20 @@ class Program:
         """Run it; what it asks is its own affair. Node finds packages beside a program, so it is copied there."""
         if self.file.endswith(".mjs"):
             path = NODE_SDKS.folder / self.file
-            shutil.copyfile(FOLDER / self.file, path)
+            replace_copy(FOLDER / self.file, path)
             command = [str(NODE.path), str(path)]
         else:
             command = [str(FRAMEWORKS.path), str(FOLDER / self.file)]
         environment = {"HOME": str(stage.home), "CANDOR_URL": stage.url, "CANDOR_KEY": stage.key}
         command += [self.kind, self.scenario]
         return read(run(command, folder=stage.work, environment=environment, timeout_s=timeout_s))
+
+
+def replace_copy(source: Path, target: Path) -> None:
+    """Copy ``source`` over ``target`` at once: another process may be reading it."""
+    copied = target.with_name(f".{os.getpid()}-{target.name}")
+    shutil.copyfile(source, copied)
+    copied.replace(target)
 
 
 def said(answer: Answer) -> dict[str, Any]:

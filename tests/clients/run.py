@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
 import sys
+from collections.abc import Sequence
 
 from tests.clients import install
 from tests.clients.sandbox import SandboxError, enter_loopback_namespace
 from tests.clients.table import TABLE
 
 AT_A_TIME = "2"
+
+QUICK_S = 12 * 60
+"""What the quick scenarios may take."""
+
+_TO_END_S = 30
 
 
 def main(arguments: list[str]) -> int:
@@ -35,7 +43,24 @@ def main(arguments: list[str]) -> int:
         os.environ[TABLE] = str(install.ROOT / "evidence" / "clients.txt")
     sys.stdout.flush()
     os.chdir(install.ROOT)
-    os.execv(sys.executable, [*command, *rest])
+    return supervise([*command, *rest], QUICK_S if quick else None)
+
+
+def supervise(command: Sequence[str], deadline_s: float | None) -> int:
+    """The exit code of ``command``, or 1 when it is not done by the deadline and has to be stopped."""
+    with subprocess.Popen(command) as process:
+        try:
+            return process.wait(deadline_s)
+        except KeyboardInterrupt:
+            return process.wait()  # it was interrupted, too, and has servers and clients to end
+        except subprocess.TimeoutExpired:
+            print(f"clients: not done after {deadline_s} s, so they are stopped", file=sys.stderr, flush=True)
+        process.send_signal(signal.SIGINT)
+        try:
+            process.wait(_TO_END_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+        return 1
 
 
 if __name__ == "__main__":

@@ -34,9 +34,7 @@ def enter_loopback_namespace() -> None:
     user, group = os.getuid(), os.getgid()
     problem = _unshare(_CLONE_NEWNET)
     if problem == errno.EPERM:
-        problem = _unshare(_CLONE_NEWUSER | _CLONE_NEWNET)
-        if not problem:
-            _become_root_within(user, group)
+        problem = _unshare(_CLONE_NEWUSER | _CLONE_NEWNET) or _become_root_within(user, group)
     if problem:
         raise SandboxError(
             f"no network namespace could be made ({os.strerror(problem)}). The clients run in one that has only "
@@ -44,13 +42,14 @@ def enter_loopback_namespace() -> None:
             "namespaces are allowed (sysctl kernel.unprivileged_userns_clone=1)."
         )
     _raise_loopback()
-    if interfaces() != ["lo"]:
-        raise SandboxError(f"the namespace has more than loopback: {', '.join(interfaces())}")
+    if (seen := interfaces_up()) != ["lo"]:
+        raise SandboxError(f"the namespace has more than loopback: {', '.join(seen)}")
 
 
-def interfaces() -> list[str]:
-    """The network interfaces that this process sees."""
-    return sorted(name for _, name in socket.if_nameindex())
+def interfaces_up() -> list[str]:
+    """The network interfaces that carry anything for this process; a tunnel's that a new namespace has is down."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
+        return sorted(name for _, name in socket.if_nameindex() if _flags(control, name) & _IFF_UP)
 
 
 def _unshare(flags: int) -> int:
@@ -59,17 +58,27 @@ def _unshare(flags: int) -> int:
     return 0 if libc.unshare(flags) == 0 else ctypes.get_errno()
 
 
-def _become_root_within(user: int, group: int) -> None:
-    Path("/proc/self/setgroups").write_text("deny")
-    Path("/proc/self/uid_map").write_text(f"0 {user} 1")
-    Path("/proc/self/gid_map").write_text(f"0 {group} 1")
+def _become_root_within(user: int, group: int) -> int:
+    """0, or the error number: a container may allow the namespace and not the mapping."""
+    try:
+        Path("/proc/self/setgroups").write_text("deny")
+        Path("/proc/self/uid_map").write_text(f"0 {user} 1")
+        Path("/proc/self/gid_map").write_text(f"0 {group} 1")
+    except OSError as error:
+        return error.errno or errno.EPERM
+    return 0
+
+
+def _flags(control: socket.socket, name: str) -> int:
+    reply = fcntl.ioctl(control, _SIOCGIFFLAGS, struct.pack("16sH14x", name.encode(), 0))
+    (flags,) = struct.unpack_from("H", reply, 16)
+    return int(flags)
 
 
 def _raise_loopback() -> None:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
-        request = struct.pack("16sH14x", b"lo", 0)
-        (flags,) = struct.unpack_from("H", fcntl.ioctl(control, _SIOCGIFFLAGS, request), 16)
-        fcntl.ioctl(control, _SIOCSIFFLAGS, struct.pack("16sH14x", b"lo", flags | _IFF_UP))
+        raised = struct.pack("16sH14x", b"lo", _flags(control, "lo") | _IFF_UP)
+        fcntl.ioctl(control, _SIOCSIFFLAGS, raised)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,12 +5,15 @@ from __future__ import annotations
 import errno
 import http.client
 import json
+import re
 import sys
 import threading
 import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import requests
@@ -18,6 +21,7 @@ import requests
 from tests.clients import claude, codex, gemini, install, opencode, program, sandbox, table
 from tests.clients.client import json_lines, json_object
 from tests.clients.recorder import Recorder
+from tests.clients.run import supervise
 from tests.clients.sandbox import Ran, run
 from tests.clients.sanitise import PROSE, fixture
 from tests.clients.world import without_index
@@ -229,6 +233,61 @@ def test_without_the_right_to_a_namespace_there_is_a_clear_message(monkeypatch: 
         sandbox.enter_loopback_namespace()
 
 
+def test_a_namespace_without_the_right_to_map_users_is_the_same_message(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sandbox, "_unshare", lambda flags: 0 if flags & 0x1000_0000 else errno.EPERM)
+
+    def refuse(path: Path, text: str) -> int:
+        raise PermissionError(errno.EACCES, "no")
+
+    monkeypatch.setattr(Path, "write_text", refuse)
+    with pytest.raises(sandbox.SandboxError, match=r"could be made \(Permission denied\).*run as root"):
+        sandbox.enter_loopback_namespace()
+
+
+def test_interfaces_that_are_down_are_none_of_its_business(monkeypatch: pytest.MonkeyPatch) -> None:
+    flags = {"lo": 0x49, "sit0": 0x80, "tunl0": 0x80}
+    monkeypatch.setattr("socket.if_nameindex", lambda: list(enumerate(["tunl0", "sit0", "lo"])))
+    monkeypatch.setattr(sandbox, "_flags", lambda control, name: flags[name])
+    assert sandbox.interfaces_up() == ["lo"]
+    flags["sit0"] |= 1
+    assert sandbox.interfaces_up() == ["lo", "sit0"]
+
+
+# The deadline, the programs.
+
+
+def test_what_is_done_in_time_has_its_own_exit_code() -> None:
+    assert supervise([sys.executable, "-c", "raise SystemExit(5)"], 60) == 5
+
+
+def test_what_is_not_done_in_time_is_interrupted(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    ready = tmp_path / "ready"
+    code = f"""
+import pathlib, time
+try:
+    pathlib.Path({str(ready)!r}).touch()
+    time.sleep(60)
+except KeyboardInterrupt:
+    print("tidied up")
+"""
+    assert supervise([sys.executable, "-c", code], 2) == 1
+    assert ready.exists()
+    assert capfd.readouterr() == ("tidied up\n", "clients: not done after 2 s, so they are stopped\n")
+
+
+def test_a_program_is_replaced_at_once(tmp_path: Path) -> None:
+    source, target = tmp_path / "new.mjs", tmp_path / "old.mjs"
+    source.write_text("new")
+    target.write_text("old")
+    with target.open() as reading:
+        program.replace_copy(source, target)
+        assert reading.read() == "old"
+    assert target.read_text() == "new"
+    assert sorted(tmp_path.iterdir()) == [source, target]
+
+
 # Pins, table, fixtures.
 
 
@@ -253,6 +312,53 @@ def test_the_table_is_aligned_and_sorted() -> None:
         "client  scenario  requests  captures  exit  seconds  result",
         "a       s         1         2         0     1.5      ok",
         "b       long one  1         2         0     1.5      ok",
+    ]
+
+
+def report(nodeid: str, *, when: str = "teardown", outcome: str = "passed") -> Any:
+    rows = [("row", {"client": "c", "requests": 1, "captures": 1, "exit": "0", "seconds": 1.0})]
+    return SimpleNamespace(
+        nodeid=nodeid,
+        when=when,
+        failed=outcome == "failed",
+        user_properties=rows if when == "teardown" else [],
+    )
+
+
+@pytest.mark.parametrize(
+    ("ended", "exit_status", "kept"),
+    [
+        (["f::test_a", "f::test_b[x]"], 0, True),
+        (["f::test_a", "f::test_b[x]"], 1, True),
+        (["f::test_a", "f::test_b[x]"], 2, False),
+        (["f::test_a"], 1, False),
+    ],
+)
+def test_only_the_table_of_a_whole_run_is_kept(
+    ended: list[str], exit_status: int, kept: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "clients.txt"
+    path.write_text("old")
+    monkeypatch.setenv(table.TABLE, str(path))
+    made = table.Table()
+    made.pytest_xdist_node_collection_finished(["f::test_a", "f::test_b[x]"])
+    made.pytest_runtest_logreport(report("f::test_a", when="call", outcome="failed"))
+    for nodeid in ended:
+        made.pytest_runtest_logreport(report(nodeid))
+    said: list[str] = []
+    terminal: Any = SimpleNamespace(section=said.append, write=said.append)
+    made.pytest_terminal_summary(terminal, exit_status)
+    if not kept:
+        assert path.read_text() == "old"
+        assert said[-1] == f"The run is not complete, so {path} stays as it was.\n"
+        return
+    title, about, blank, *rows = path.read_text().splitlines()
+    assert (title, blank) == ("Real clients", "")
+    assert re.match(r"\d{4}-\d\d-\d\d, commit .*, Python 3\.11\.", about)
+    assert [row.split() for row in rows] == [
+        ["client", "scenario", "requests", "captures", "exit", "seconds", "result"],
+        ["c", "a", "1", "1", "0", "1.0", "FAILED"],
+        ["c", "b", "1", "1", "0", "1.0", "ok"],
     ]
 
 
