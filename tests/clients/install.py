@@ -6,6 +6,7 @@ the binaries of Codex, Claude Code, opencode and Node itself come from their per
 
 from __future__ import annotations
 
+import hashlib
 import json
 import platform
 import shutil
@@ -17,6 +18,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / ".clients"
+LOCKS = Path(__file__).with_name("locks")
 _STAMP = "installed.json"
 _INSTALL_S = 600
 
@@ -27,13 +29,17 @@ class InstallError(RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """One folder of ``.clients/``. ``npm`` and ``pip`` are exact pins by package name; ``program`` lies within."""
+    """One folder of ``.clients/``. ``npm`` and ``pip`` are exact pins by package name; ``program`` lies within.
+
+    ``lock`` is the file of ``locks/`` that pins what those need in turn: npm's own, or pip's constraints.
+    """
 
     name: str
     npm: Mapping[str, str] = field(default_factory=dict)
     pip: Mapping[str, str] = field(default_factory=dict)
     program: str = ""
     quick: bool = True
+    lock: str = ""
 
     @property
     def folder(self) -> Path:
@@ -44,6 +50,12 @@ class Package:
     def path(self) -> Path:
         """The program that a scenario starts."""
         return self.folder / self.program
+
+    @property
+    def stamp(self) -> dict[str, str]:
+        """All that decides what is installed."""
+        lock = {"lock": hashlib.sha256((LOCKS / self.lock).read_bytes()).hexdigest()} if self.lock else {}
+        return {**self.npm, **self.pip, **lock}
 
 
 def _platform() -> str:
@@ -94,6 +106,7 @@ NODE_SDKS = Package(
         "zod": "4.6.7",
     },
     quick=False,
+    lock="node-sdks.json",
 )
 FRAMEWORKS = Package(
     "frameworks",
@@ -106,15 +119,15 @@ FRAMEWORKS = Package(
     },
     program="bin/python",
     quick=False,
+    lock="frameworks.txt",
 )
 PACKAGES = (NODE, CODEX, CODEX_NEXT, CLAUDE, GEMINI, OPENCODE, NODE_SDKS, FRAMEWORKS)
 
 
 def install(package: Package) -> bool:
     """Install ``package`` unless this very pin is there already; whether anything was done."""
-    pins = {**package.npm, **package.pip}
     stamp = package.folder / _STAMP
-    if stamp.exists() and json.loads(stamp.read_text()) == pins:
+    if stamp.exists() and json.loads(stamp.read_text()) == package.stamp:
         return False
     shutil.rmtree(package.folder, ignore_errors=True)
     package.folder.mkdir(parents=True)
@@ -124,7 +137,7 @@ def install(package: Package) -> bool:
         _pip(package)
     if package.program and not package.path.exists():
         raise InstallError(f"{package.name}: {package.path} is not there after the install")
-    stamp.write_text(json.dumps(pins))
+    stamp.write_text(json.dumps(package.stamp))
     return True
 
 
@@ -140,25 +153,27 @@ def _npm(package: Package) -> None:
     manifest = {"private": True, "dependencies": package.npm}
     (package.folder / "package.json").write_text(json.dumps(manifest))
     # Scripts would fetch from elsewhere; peers and engines are settled by the pins above.
-    flags = ["--ignore-scripts", "--no-audit", "--no-fund", "--no-package-lock", "--loglevel=error"]
-    _run(package, [npm, "install", *flags])
+    flags = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
+    if package.lock:
+        shutil.copyfile(LOCKS / package.lock, package.folder / "package-lock.json")
+        _run(package, [npm, "ci", *flags])
+    else:
+        _run(package, [npm, "install", "--no-package-lock", *flags])
 
 
 def _pip(package: Package) -> None:
     _run(package, [sys.executable, "-m", "venv", "."])
     pins = [f"{name}=={version}" for name, version in package.pip.items()]
-    _run(
-        package,
-        [
-            str(package.folder / "bin/python"),
-            "-m",
-            "pip",
-            "install",
-            "--quiet",
-            "--disable-pip-version-check",
-            *pins,
-        ],
-    )
+    constraints = ["--constraint", str(LOCKS / package.lock)] if package.lock else []
+    pip = [
+        str(package.folder / "bin/python"),
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+    ]
+    _run(package, [*pip, *constraints, *pins])
 
 
 def _run(package: Package, command: list[str]) -> None:

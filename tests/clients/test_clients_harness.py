@@ -297,6 +297,28 @@ def test_every_pin_is_exact() -> None:
     assert all(pin.replace(".", "").isdigit() for pin in pins)
 
 
+def test_the_locks_agree_with_the_pins() -> None:
+    locked = json.loads((install.LOCKS / install.NODE_SDKS.lock).read_text())["packages"]
+    assert locked[""]["dependencies"] == install.NODE_SDKS.npm
+    assert {name: locked[f"node_modules/{name}"]["version"] for name in install.NODE_SDKS.npm} == dict(
+        install.NODE_SDKS.npm
+    )
+    constraints = (install.LOCKS / install.FRAMEWORKS.lock).read_text().splitlines()
+    assert all(re.fullmatch(r"[\w.-]+==[\w.]+", line) for line in constraints)
+    pins = {f"{name.partition('[')[0]}=={version}" for name, version in install.FRAMEWORKS.pip.items()}
+    assert pins <= set(constraints)
+
+
+def test_a_changed_lock_is_another_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(install, "LOCKS", tmp_path)
+    package = install.Package("p", pip={"x": "1"}, lock="p.txt")
+    (tmp_path / "p.txt").write_text("x==1\ny==1\n")
+    before = package.stamp
+    (tmp_path / "p.txt").write_text("x==1\ny==2\n")
+    assert (before["x"], before == package.stamp) == ("1", False)
+    assert install.Package("p", pip={"x": "1"}).stamp == {"x": "1"}
+
+
 def test_packages_have_folders_of_their_own() -> None:
     names = [package.name for package in install.PACKAGES]
     assert len(set(names)) == len(names)
