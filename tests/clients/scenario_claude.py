@@ -25,6 +25,7 @@ def test_an_answer_of_a_given_shape(world: World) -> None:
     assert verdict["score"] == 1
     assert "judged" in verdict["verdict"]
     assert calls_of(world.captures[-1])[:1] == ["Bash"]
+    assert world.statuses == [200, 200]
 
 
 def test_web_search_fails_as_a_tool_and_not_as_a_session(world: World) -> None:
@@ -132,3 +133,24 @@ def test_a_bearer_in_place_of_the_key(world: World) -> None:
     world.succeed(client, "Say HELLO")
     assert world.recorder.turns[0].headers["authorization"].startswith("Bearer ")
     assert "x-api-key" not in world.recorder.turns[0].headers
+
+
+HAIKU = {"ANTHROPIC_DEFAULT_HAIKU_MODEL": "free-agent"}
+
+
+@pytest.mark.parametrize(("environment", "asked"), [({}, ["claude-haiku-5-5"] * 2), (HAIKU, ["free-agent"])])
+def test_a_sub_agent_with_the_small_model(
+    world: World, environment: dict[str, str], asked: list[str]
+) -> None:
+    agent = {"description": "d", "prompt": "Say HI", "subagent_type": "general-purpose", "model": "haiku"}
+    world.script(("Agent", agent))
+    world.succeed(Claude(environment=environment), "Have someone else do it")
+    turns = [(turn.json["model"], turn.status) for turn in world.recorder.turns]
+    served = 200 if environment else 404
+    assert [turn for turn in turns if turn[0] != "fake-agent"] == [(model, served) for model in asked]
+
+
+def test_a_model_by_its_family(world: World) -> None:
+    answer = world.succeed(Claude(model="haiku", environment=HAIKU), "Say HELLO")
+    assert "HELLO" in answer.text
+    assert [turn.json["model"] for turn in world.recorder.turns] == ["free-agent"]

@@ -271,3 +271,19 @@ def test_a_fault_in_every_stream(fresh_world: NewWorld, name: str, manner: Manne
     world = fresh_world()
     halve(world, s.error("internal", FELL), times=0)
     check(world, name, manner)
+
+
+def test_a_fault_in_every_stream_is_without_end_for_opencode_on_google(fresh_world: NewWorld) -> None:
+    world = fresh_world()
+    halve(world, s.error("internal", FELL), times=0)
+    answer = world.ask(CLIENTS["opencode-generate"], "Say HELLO", timeout_s=30)
+    assert answer.ran.timed_out
+    assert set(world.statuses) <= {200, 0}  # the last was cut short when the client was ended
+    assert len(world.statuses) > 10
+    assert FELL not in answer.ran.stdout
+
+
+def test_a_wrong_key_with_codexs_own_number_of_retries(world: World) -> None:
+    answer = world.ask(Codex(), "Say HELLO", key="not-the-key")
+    assert world.statuses == [401] * 6
+    assert (answer.exit_code, BAD_KEY in answer.error) == (1, True)

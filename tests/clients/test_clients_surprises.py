@@ -91,3 +91,9 @@ def test_opencode_leaves_ids_of_functions_out(send: Serve) -> None:
     (result,) = [message for message in messages if message.get("source") == 4]
     assert call["id"] == result["tool_call_id"]
     assert not ignored | emulated
+
+
+def test_claude_code_asks_for_a_hello_without_a_key(make_app: Callable[..., Flask]) -> None:
+    client = make_app(CANDOR_API_KEYS="some-key").test_client()
+    reply = client.head("/api/hello", headers={"user-agent": "Bun/1.4.6"})
+    assert (reply.status_code, reply.data) == (200, b"")
