@@ -1,4 +1,4 @@
-"""The committed specs: well formed, all families there, and every anchor in its file exactly once."""
+"""The committed specs: well formed, all families there, every anchor in its file once, and all of them on record."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from evidence.probe import recorded
+from tests.mutations.record import evidence
 from tests.mutations.spec import FAMILIES, Mutation, read_all
 
 ROOT = Path(__file__).parents[2]
@@ -38,3 +40,9 @@ def test_the_spec_says_what_to_expect_and_why(mutation: Mutation) -> None:
 def test_of_every_family_several_mutations_are_caught(family: str) -> None:
     caught = [mutation for mutation in MUTATIONS if mutation.family == family and not mutation.survives]
     assert len({(mutation.file, mutation.anchor, mutation.replacement) for mutation in caught}) >= 2
+
+
+def test_the_record_is_of_these_mutations() -> None:
+    assert recorded("mutations") == evidence(MUTATIONS), (
+        "run `make mutate ARGS=--evidence` and commit its record"
+    )
