@@ -166,7 +166,6 @@ def _until(condition: Condition, state: State, outcome: Outcome, wait_s: float, 
         since=outcome.at,
         until=outcome.at + max(0.0, wait_s),
         strikes=strikes,
-        generation="",
     )
 
 

@@ -122,7 +122,10 @@ def read_tokens(path: Path) -> TokenSet:
         table = tomllib.loads(text.decode())
     except UnicodeDecodeError:
         raise ValueError("is not UTF-8 text") from None
-    except tomllib.TOMLDecodeError as error:
+    except (
+        ValueError,
+        RecursionError,
+    ) as error:  # numbers too long and nesting too deep are no TOMLDecodeError
         place = re.search(r"line \d+, column \d+|end of document", str(error))
         raise ValueError(f"is not valid TOML ({place[0] if place else 'somewhere'})") from None
     rows = table.get("token")
