@@ -261,7 +261,6 @@ def test_a_connection_that_is_cut_once(fresh_world: NewWorld, name: str, kept: b
 
 @manners(
     codex=Manner(2, 200, 1, FELL),
-    claude=Manner(3, 200, 1, FELL),
     gemini=Manner(2, 200, 0, "FIRST-HALF FIRST-HALF"),
     opencode_chat=Manner(6, 200, 1, FELL),
     opencode_responses=Manner(6, 200, 1, FELL),
@@ -271,6 +270,15 @@ def test_a_fault_in_every_stream(fresh_world: NewWorld, name: str, manner: Manne
     world = fresh_world()
     halve(world, s.error("internal", FELL), times=0)
     check(world, name, manner)
+
+
+def test_a_fault_in_every_stream_has_claude_code_ask_without_a_stream(fresh_world: NewWorld) -> None:
+    world = fresh_world()
+    halve(world, s.error("internal", FELL), times=0)
+    answer = world.ask(CLIENTS["claude"], "Say HELLO")
+    assert world.statuses == [200, 502, 502]
+    assert [turn.json.get("stream", False) for turn in world.recorder.turns] == [True, False, False]
+    assert (answer.exit_code, FELL in answer.error) == (1, True)
 
 
 def test_a_fault_in_every_stream_is_without_end_for_opencode_on_google(fresh_world: NewWorld) -> None:
