@@ -122,10 +122,7 @@ def read_tokens(path: Path) -> TokenSet:
         table = tomllib.loads(text.decode())
     except UnicodeDecodeError:
         raise ValueError("is not UTF-8 text") from None
-    except (
-        ValueError,
-        RecursionError,
-    ) as error:  # numbers too long and nesting too deep are no TOMLDecodeError
+    except (ValueError, RecursionError) as error:  # of numbers too long, of nesting too deep
         place = re.search(r"line \d+, column \d+|end of document", str(error))
         raise ValueError(f"is not valid TOML ({place[0] if place else 'somewhere'})") from None
     rows = table.get("token")

@@ -67,7 +67,6 @@ def test_turns_that_had_no_choice_are_not_counted_against_their_token(world: Wor
     pool.release(pool.lease(PAID, None, ["b"]), fault(FaultKind.RATE_LIMITED, 10))
     assert turns(pool, 5, key) == "bbbbb"
     world.clock.pass_by(10)
-    pool.spoke(pool.lease(PAID, None, ["b"]))
     assert turns(pool, 4, None) == "baba"
 
 
