@@ -16,6 +16,7 @@ from app.settings import SettingsError
 SWITCH = "DEVIN_CONNECT_TOKENS_FILE"
 DEFAULT_NAME = "default"
 MAX_WEIGHT = 1000.0
+MAX_LIMIT = 1_000_000
 
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _KEY = re.compile(r"[a-z_]{1,20}")
@@ -162,6 +163,8 @@ def _token(number: int, row: Any) -> Token:
         raise ValueError(f"{where}: weight must be a number above 0 and at most {MAX_WEIGHT:g}")
     if type(limit) is not int or limit < 0:
         raise ValueError(f"{where}: limit must be a whole number, 0 for none")
+    if limit > MAX_LIMIT:
+        raise ValueError(f"{where}: limit must be at most {MAX_LIMIT}")
     return Token(name, secret, tier, float(weight), limit, identity_of(secret))
 
 

@@ -12,6 +12,8 @@ from app.settings import Settings, SettingsError
 from app.turn.faults import FaultKind, TurnFault, invalid
 
 DEFAULT_FILE = Path(__file__).with_name("models.toml")
+MOST_TOKENS = 1_000_000_000
+"""More than any model holds, and a number that every reader of JSON can hold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,8 @@ def load_catalogue(settings: Settings, upstreams: Collection[str]) -> Catalogue:
         _check_names(models)
     except OSError as error:
         raise SettingsError(f"CANDOR_MODELS={str(path)!r}: {error.strerror}") from None
+    except RecursionError:
+        raise SettingsError(f"CANDOR_MODELS={str(path)!r}: it is nested too deep to be read") from None
     except ValueError as error:
         raise SettingsError(f"CANDOR_MODELS={str(path)!r}: {error}") from None
     return Catalogue(models, "connect" if settings.unknown_models == "forward" else None)
@@ -105,6 +109,8 @@ def _model(row: dict[str, Any], upstreams: Collection[str]) -> Model:
             raise ValueError(f"'{key}' of model '{row.get('id')}' has the wrong type")
         if isinstance(value, int) and value < 1:
             raise ValueError(f"'{key}' of model '{row.get('id')}' is not positive")
+        if isinstance(value, int) and value > MOST_TOKENS:
+            raise ValueError(f"'{key}' of model '{row.get('id')}' is above {MOST_TOKENS}")
         if isinstance(value, list) and not all(isinstance(alias, str) and alias for alias in value):
             raise ValueError(f"an alias of model '{row.get('id')}' is not a text")
     if not row.get("id"):

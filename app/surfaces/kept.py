@@ -6,11 +6,10 @@ import secrets
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-import orjson
-
 from app.catalogue.query import Query
 from app.stores.entries import STEM_CHARACTERS
 from app.surfaces.surface import Found
+from app.surfaces.writing import json_bytes
 from app.turn.faults import FaultKind, TurnFault, invalid
 
 DEFAULT_LIMIT = 20
@@ -92,4 +91,4 @@ def listed(items: Sequence[dict[str, Any]], has_more: bool) -> Found:
         "last_id": items[-1]["id"] if items else None,
         "has_more": has_more,
     }
-    return Found(orjson.dumps(shown))
+    return Found(json_bytes(shown))

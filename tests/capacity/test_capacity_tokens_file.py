@@ -69,3 +69,9 @@ def test_a_failure_of_reading_that_has_no_words_gets_some(
     monkeypatch.setattr(Path, "read_bytes", fails)
     with pytest.raises(ValueError, match=r"^cannot be read$"):
         read_tokens(path)
+
+
+def test_a_limit_is_at_most_a_million(write_tokens: Write) -> None:
+    assert read_tokens(write_tokens(ONE + "limit = 1000000\n")).tokens[0].limit == 1_000_000
+    with pytest.raises(ValueError, match=r"^\[\[token\]\] number 1: limit must be at most 1000000$"):
+        read_tokens(write_tokens(ONE + "limit = 1000001\n"))

@@ -17,6 +17,7 @@ from app.surfaces import reading
 from app.surfaces.chat_completions.decode import Echo
 from app.surfaces.kept import Page, cut, listed, no_place, read_page, store_down
 from app.surfaces.surface import Found, Lookup, ReplyFacts
+from app.surfaces.writing import json_bytes
 from app.turn.faults import FaultKind, TurnFault, invalid
 
 _LABEL = "metadata["
@@ -67,7 +68,7 @@ class Cabinet:
     def retrieve(self, lookup: Lookup, completion_id: str) -> Found:
         """``GET /v1/chat/completions/{id}``."""
         lookup.settle()
-        return Found(orjson.dumps(_shown(self._read(lookup, completion_id))))
+        return Found(json_bytes(_shown(self._read(lookup, completion_id))))
 
     def list(self, lookup: Lookup) -> Found:
         """``GET /v1/chat/completions``, oldest first unless told, perhaps by model and labels."""
@@ -97,7 +98,7 @@ class Cabinet:
             raise store_down() from None
         if changed is None:
             raise _not_found(completion_id)
-        return Found(orjson.dumps(_shown(changed)))
+        return Found(json_bytes(_shown(changed)))
 
     def messages(self, lookup: Lookup, completion_id: str) -> Found:
         """``GET /v1/chat/completions/{id}/messages``: what the request brought, oldest first unless told."""

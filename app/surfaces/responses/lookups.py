@@ -11,6 +11,7 @@ from app.surfaces.kept import cut, listed, read_flag, read_page, store_down
 from app.surfaces.responses.replay import replay
 from app.surfaces.responses.stored import Library, StoredResponse
 from app.surfaces.surface import Found, Lookup
+from app.surfaces.writing import json_bytes
 from app.turn.faults import FaultKind, TurnFault, invalid
 
 _ENCRYPTED = "reasoning.encrypted_content"
@@ -31,7 +32,7 @@ def retrieve(library: Library | None, lookup: Lookup, response_id: str) -> Found
     if sealed:
         assert library is not None
         stored.response["output"] = [library.as_input(item) for item in stored.response["output"]]
-    return Found(orjson.dumps(stored.response))
+    return Found(json_bytes(stored.response))
 
 
 def list_input(library: Library | None, lookup: Lookup, response_id: str) -> Found:

@@ -6,10 +6,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import orjson
-
 from app.surfaces.responses.open_items import Frames
 from app.surfaces.responses.stored import StoredResponse
+from app.surfaces.writing import json_bytes
 
 _SEQUENCE = re.compile(rb'"sequence_number":(\d+)')
 _ENDED = ("completed", "incomplete", "failed")
@@ -28,7 +27,7 @@ def replay(stored: StoredResponse, starting_after: int | None) -> bytes:
         events = list(_told(last, stored.response))
     status = stored.response["status"]
     assert status in _ENDED
-    events.append(last.state(f"response.{status}", orjson.dumps(stored.response)))
+    events.append(last.state(f"response.{status}", json_bytes(stored.response)))
     if starting_after is None:
         return b"".join(events)
     return b"".join(event for event in events if _number(event) > starting_after)
@@ -51,11 +50,11 @@ def _told(frames: Frames, response: Mapping[str, Any]) -> Iterator[bytes]:
         "incomplete_details": None,
         "completed_at": None,
     }
-    begun = orjson.dumps({**response, **nothing_yet})
+    begun = json_bytes({**response, **nothing_yet})
     yield frames.state("response.created", begun)
     yield frames.state("response.in_progress", begun)
     for index, item in enumerate(response["output"]):
-        yield frames.item("response.output_item.added", index, orjson.dumps(_begun(item)))
+        yield frames.item("response.output_item.added", index, json_bytes(_begun(item)))
         place = {"item_id": item["id"], "output_index": index}
         match item["type"]:
             case "message":
@@ -66,7 +65,7 @@ def _told(frames: Frames, response: Mapping[str, Any]) -> Iterator[bytes]:
                 yield from _call(frames, place, "response.function_call_arguments", "arguments", item)
             case "custom_tool_call":
                 yield from _call(frames, place, "response.custom_tool_call_input", "input", item)
-        yield frames.item("response.output_item.done", index, orjson.dumps(item))
+        yield frames.item("response.output_item.done", index, json_bytes(item))
 
 
 def _begun(item: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,7 +6,6 @@ had been honoured.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, assert_never
 
@@ -15,6 +14,7 @@ import orjson
 from app.surfaces.responses.decode import Echo
 from app.surfaces.responses.tools import REFUSED_KINDS, WITHHELD_KINDS
 from app.surfaces.surface import ReplyFacts
+from app.surfaces.writing import json_bytes
 from app.turn.events import FinishReason, Usage
 
 Status = Literal["in_progress", "completed", "incomplete", "failed"]
@@ -52,7 +52,7 @@ class ResponseObject:
     """Renders one response in its states. What does not change is serialised once."""
 
     def __init__(self, facts: ReplyFacts, response_id: str) -> None:
-        self._head = _json({"id": response_id, "object": "response", **_echo(facts)})[:-1]
+        self._head = json_bytes({"id": response_id, "object": "response", **_echo(facts)})[:-1]
 
     def render(
         self,
@@ -75,14 +75,6 @@ class ResponseObject:
             "usage": usage_object(usage),
         }
         return b'%b,%b,"output":[%b]}' % (self._head, orjson.dumps(tail)[1:-1], b",".join(output))
-
-
-def _json(value: Any) -> bytes:
-    """Compact JSON. An echo holds what the caller sent a few levels deeper than the ``orjson`` that read it allows."""
-    try:
-        return orjson.dumps(value)
-    except orjson.JSONEncodeError:
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def _echo(facts: ReplyFacts) -> dict[str, Any]:
