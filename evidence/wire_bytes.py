@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from evidence.probe import Bench, Start, table
+from fake_upstream.wire_scan import varint
 
 TITLE = "Fields 11 and 12 on the wire"
 TOOLS = [
@@ -54,18 +55,6 @@ def fields(data: bytes) -> list[tuple[int, bytes]]:
             raise ValueError(f"wire type {key & 7} at {start}")
         found.append((key >> 3, data[start:position]))
     return found
-
-
-def varint(data: bytes, position: int) -> tuple[int, int]:
-    """(value, position behind it)."""
-    value = shift = 0
-    while True:
-        byte = data[position]
-        position += 1
-        value |= (byte & 0x7F) << shift
-        shift += 7
-        if byte < 0x80:
-            return value, position
 
 
 def row(running: Bench, case: str, name: str, more: dict[str, Any]) -> tuple[str, ...]:

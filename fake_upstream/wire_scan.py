@@ -52,17 +52,17 @@ def _fields(data: bytes) -> Iterator[tuple[int, int, bytes]]:
     """(number, wire type, bytes when length-delimited) of each field; what is inside a group is skipped."""
     position = depth = 0
     while position < len(data):
-        key, position = _varint(data, position)
+        key, position = varint(data, position)
         number, wire_type = key >> 3, key & 7
         start = end = position
         if wire_type == VARINT:
-            _, end = _varint(data, position)
+            _, end = varint(data, position)
         elif wire_type == FIXED64:
             end = position + 8
         elif wire_type == FIXED32:
             end = position + 4
         elif wire_type == LENGTH:
-            length, start = _varint(data, position)
+            length, start = varint(data, position)
             end = start + length
         if wire_type == GROUP_END:
             depth -= 1
@@ -73,7 +73,8 @@ def _fields(data: bytes) -> Iterator[tuple[int, int, bytes]]:
         position = end
 
 
-def _varint(data: bytes, position: int) -> tuple[int, int]:
+def varint(data: bytes, position: int) -> tuple[int, int]:
+    """(value, position behind it)."""
     value = shift = 0
     while True:
         byte = data[position]

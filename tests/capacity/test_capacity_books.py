@@ -9,6 +9,7 @@ import pytest
 
 from app.capacity.gates import GateLimits
 from app.capacity.pool import TokenPool
+from app.catalogue.models import Model
 from app.turn.faults import FaultKind, TurnFault
 from tests.capacity.conftest import FREE, PAID, World, fault, token, tokens
 
@@ -19,9 +20,9 @@ def limit(pool: TokenPool, retry_after_s: float | None, *tried: str) -> None:
     pool.release(pool.lease(FREE, None, tried), fault(FaultKind.RATE_LIMITED, retry_after_s))
 
 
-def refusal(pool: TokenPool, model: object = PAID) -> TurnFault:
+def refusal(pool: TokenPool, model: Model = PAID) -> TurnFault:
     with pytest.raises(TurnFault) as caught:
-        pool.gate(model)  # type: ignore[arg-type]
+        pool.gate(model)
     return caught.value
 
 
@@ -173,9 +174,9 @@ def test_a_refusal_counts_the_tokens_that_may_serve_the_model(world: World, ask:
     limit(pool, 12, "p")
     limit(pool, 30, "f")
 
-    def wait(model: object) -> float | None:
+    def wait(model: Model) -> float | None:
         with pytest.raises(TurnFault) as caught:
-            pool.gate(model) if ask == "gate" else pool.lease(model, None)  # type: ignore[arg-type]
+            pool.gate(model) if ask == "gate" else pool.lease(model, None)
         assert (caught.value.kind, caught.value.problem) == (FaultKind.CAPACITY, SHUT)
         return caught.value.retry_after_s
 

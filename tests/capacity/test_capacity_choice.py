@@ -9,6 +9,7 @@ import pytest
 
 from app.capacity.choice import FairChoice, in_order_for
 from app.capacity.pool import TokenPool
+from app.capacity.tokens import Token
 from app.turn.faults import FaultKind
 from tests.capacity.conftest import PAID, World, fault, token, tokens
 
@@ -16,8 +17,8 @@ A, B, C = token("a"), token("b"), token("c")
 HEAVY = token("heavy", weight=4)
 
 
-def picks(choice: FairChoice, count: int, *each: object) -> str:
-    return "".join(choice.pick(each).name[0] for _ in range(count))  # type: ignore[arg-type]
+def picks(choice: FairChoice, count: int, *each: Token) -> str:
+    return "".join(choice.pick(each).name[0] for _ in range(count))
 
 
 def test_equal_tokens_take_turns_in_the_files_order() -> None:

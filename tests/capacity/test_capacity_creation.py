@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -27,6 +28,17 @@ ONE = '[[token]]\nname = "a"\nsecret = "s-a"\n'
 NAME_OF_START = "PROMETHEUS_MULTIPROC_DIR"
 
 
+class Heard(logging.Handler):
+    """Hands each line on, as the object that it is."""
+
+    def __init__(self, hear: Callable[[dict[str, Any]], None]) -> None:
+        super().__init__()
+        self._hear = hear
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._hear(orjson.loads(record.getMessage()))
+
+
 @dataclass
 class Start:
     """One start of Candor after another on the same state folder."""
@@ -39,7 +51,7 @@ class Start:
 
     def __call__(self, **switches: str) -> TokenPool:
         log = EventLog("INFO")
-        log.logger.handlers[0].emit = lambda record: self._hear(orjson.loads(record.getMessage()))  # type: ignore[method-assign]
+        log.logger.handlers[:] = [Heard(self._hear)]
         settings = load(
             {
                 "CANDOR_STATE_DIR": str(self.folder),

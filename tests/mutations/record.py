@@ -29,7 +29,7 @@ def recorded(text: str, baselines: Mapping[str | None, int], reds: Mapping[str, 
             continue
         block = _with_baseline(block, baselines.get(name[1]))
         if name[1] in reds:
-            block = _RED.sub(lambda _, nodes=reds[name[1]]: red_list(nodes), block, count=1)  # type: ignore[misc]
+            block = _RED.sub(red_list(reds[name[1]]).replace("\\", r"\\"), block, count=1)
         written.append(block)
     return "".join(written)
 

@@ -144,7 +144,7 @@ import pytest
 
 @pytest.mark.skipif(add(1, 1) != 2, reason="no sums")
 def test_that_skips():
-    assert True
+    assert add(2, 2) == 4
 
 @pytest.mark.parametrize("sum", [add(1, 1)] if add(1, 1) == 2 else [])
 def test_of_a_list(sum):
@@ -152,7 +152,7 @@ def test_of_a_list(sum):
 
 if add(1, 1) == 2:
     def test_that_vanishes():
-        assert True
+        assert add(2, 2) == 4
 """
 SKIPPED = "with the mutation these are skipped: tests/test_tree.py::"
 

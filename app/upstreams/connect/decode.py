@@ -49,7 +49,6 @@ class _Call:
     """A call as far as it has been told."""
 
     index: int
-    id: str
     name: str
     fragments: list[str] = field(default_factory=list)
 
@@ -162,7 +161,7 @@ class ResponseDecoder:
         return call
 
     def _open(self, call_id: str, name: str, events: list[Event]) -> _Call:
-        call = _Call(len(self._calls), call_id, name)
+        call = _Call(len(self._calls), name)
         self._calls.append(call)
         self._call_of_id[call_id] = call
         events.append(ToolCallStarted(call.index, call_id, name))
